@@ -1,0 +1,100 @@
+#include "harness.hpp"
+
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace airlock::bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+nanoseconds now(Time time) {
+  timespec read{};
+  clock_gettime(time == Time::cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &read);
+  return std::chrono::seconds(read.tv_sec) + nanoseconds(read.tv_nsec);
+}
+
+class Side {
+ public:
+  Side(std::unique_ptr<Subject> subject, Time time) : subject_(std::move(subject)), time_(time) {}
+
+  // Also finds out how many operations make a batch: twice as many for as long as one takes too little.
+  void warm_up(const Effort& effort) {
+    const nanoseconds end = now(Time::wall) + effort.warm_up;
+    do {
+      if (run_batch() < effort.batch) batch_ *= 2;
+    } while (now(Time::wall) < end);
+  }
+
+  double time_per_operation() {
+    const nanoseconds took = run_batch();
+    return static_cast<double>(took.count()) / static_cast<double>(batch_);
+  }
+
+  void check() { subject_->check(done_); }
+
+ private:
+  nanoseconds run_batch() {
+    const nanoseconds start = now(time_);
+    subject_->run(batch_);
+    done_ += batch_;
+    return now(time_) - start;
+  }
+
+  std::unique_ptr<Subject> subject_;
+  Time time_;
+  std::uint64_t batch_ = 1;
+  std::uint64_t done_ = 0;
+};
+
+// Between the two nearest where it falls between them.
+double quantile(std::span<const double> sorted, double part) {
+  const double place = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
+}
+
+}  // namespace
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::logic_error(std::string("this should hold and does not: ") + what);
+}
+
+std::optional<bool> Result::holds() const {
+  return aim ? std::optional(ratio <= *aim) : std::nullopt;
+}
+
+Result measure(const Row& row, const Effort& effort) {
+  Side subject(row.subject(), row.time);
+  Side reference(row.reference(), row.time);
+  subject.warm_up(effort);
+  reference.warm_up(effort);
+
+  std::vector<double> values;
+  std::vector<double> references;
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < effort.rounds; ++round) {
+    values.push_back(subject.time_per_operation());
+    references.push_back(reference.time_per_operation());
+    ratios.push_back(values.back() / references.back());
+  }
+  subject.check();
+  reference.check();
+
+  for (auto* samples : {&values, &references, &ratios}) std::ranges::sort(*samples);
+  return {.name = row.name,
+          .against = row.against,
+          .value = quantile(values, 0.5),
+          .reference = quantile(references, 0.5),
+          .ratio = quantile(ratios, 0.5),
+          .spread = quantile(ratios, 0.75) - quantile(ratios, 0.25),
+          .aim = row.aim};
+}
+
+}  // namespace airlock::bench

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "airlock/duration.hpp"
+#include "airlock/export.hpp"
+
+namespace airlock {
+
+// A moment: microseconds since the start of the clock that said it.
+using Instant = Duration;
+
+// Time as a store and those who wait at it see it. Tests pass one that they step (testing.hpp).
+class AIRLOCK_EXPORT Clock {
+ public:
+  Clock() = default;
+  Clock(const Clock&) = delete;
+  Clock& operator=(const Clock&) = delete;
+  virtual ~Clock();
+
+  // Never goes back. Decides everything but fences.
+  [[nodiscard]] virtual Instant now() noexcept = 0;
+
+  // Microseconds since 1970, to a few milliseconds; may jump. For fences only.
+  [[nodiscard]] virtual Instant wall() noexcept = 0;
+
+  // Waits on `changed` until it is notified or `deadline` has come, whichever is first; may wake early.
+  virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                          Instant deadline) = 0;
+
+  // CLOCK_MONOTONIC: a suspended host wakes with its leases.
+  [[nodiscard]] static Clock& system() noexcept;
+};
+
+}  // namespace airlock

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "airlock/export.hpp"
+
+// Failures. A refusal ("full", "rate") is never one of these: it is an answer (answer.hpp).
+//
+//   Error
+//     InvalidArgument     the call is wrong; nothing happened. Fix the call.
+//     StoreError          the store could not do its step; `outcome` says whether it may have happened.
+//     SealAcquiringError  the store failed while asking for admission; retry or apply the outage policy.
+//     SealReleasingError  what was to be given back is already gone, or the store failed; nothing else changed.
+//     LeaseExpiredError   the lease is gone and cannot be renewed. Stop the work.
+//
+// Texts name the value and the rule; they never contain tokens, visitors or passwords.
+
+namespace airlock {
+
+class AIRLOCK_EXPORT Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  ~Error() override;
+};
+
+class AIRLOCK_EXPORT InvalidArgument : public Error {
+ public:
+  using Error::Error;
+  ~InvalidArgument() override;
+};
+
+class AIRLOCK_EXPORT StoreError : public Error {
+ public:
+  enum class Kind {
+    unavailable,   // Not reachable. Retry later.
+    busy,          // Reachable, but no answer within the deadline. Retry.
+    no_room,       // A pool or the memory behind it is full. Existing holders are unaffected.
+    closed,        // close() was called.
+    incompatible,  // Another version, another kind of data, a missing right. An operator must act.
+  };
+  enum class Outcome { nothing_happened, unknown };  // Unknown: ask again with the same visitor.
+
+  StoreError(Kind kind, Outcome outcome, const std::string& what)
+      : Error(what), kind_(kind), outcome_(outcome) {}
+  ~StoreError() override;
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] Outcome outcome() const noexcept { return outcome_; }
+
+ private:
+  Kind kind_;
+  Outcome outcome_;
+};
+
+class AIRLOCK_EXPORT SealAcquiringError : public Error {
+ public:
+  using Error::Error;
+  ~SealAcquiringError() override;
+};
+
+class AIRLOCK_EXPORT SealReleasingError : public Error {
+ public:
+  using Error::Error;
+  ~SealReleasingError() override;
+};
+
+class AIRLOCK_EXPORT LeaseExpiredError : public Error {
+ public:
+  using Error::Error;
+  ~LeaseExpiredError() override;
+};
+
+}  // namespace airlock

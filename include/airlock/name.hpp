@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "airlock/export.hpp"
+
+namespace airlock {
+
+// The name of a gate: 1 to 200 bytes of [A-Za-z0-9_.:-], optionally `group/name`. Gates of one group can be decided
+// together in one step. Two names never share state.
+//
+// Always valid, held inline: copying one never allocates.
+class GateName {
+ public:
+  static constexpr std::size_t kMaxSize = 200;
+
+  // InvalidArgument, naming the rule that is broken.
+  GateName(std::string_view text) { assign(text); }    // NOLINT(google-explicit-constructor): a name is its text
+  GateName(const char* text) { assign(text); }         // NOLINT(google-explicit-constructor): a name is its text
+  GateName(const std::string& text) { assign(text); }  // NOLINT(google-explicit-constructor): a name is its text
+  [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
+  [[nodiscard]] std::string text() const { return std::string(view()); }
+
+  // What is decided together: the part before the slash, or the whole name.
+  [[nodiscard]] std::string_view group() const noexcept { return {text_.data(), group_size_}; }
+
+  friend bool operator==(const GateName& a, const GateName& b) noexcept {
+    return a.view() == b.view();
+  }
+  friend std::strong_ordering operator<=>(const GateName& a, const GateName& b) noexcept {
+    return a.view() <=> b.view();
+  }
+
+ private:
+  AIRLOCK_EXPORT void assign(std::string_view text);
+
+  std::array<char, kMaxSize> text_ = {};
+  std::uint8_t size_ = 0;
+  std::uint8_t group_size_ = 0;
+};
+
+// A gate for one key out of many: `prefix:key` where the key is short and of the characters above (without `:` and
+// `/`), `prefix:-` and a digest otherwise. Different (prefix, key) pairs give different names, whatever bytes the key
+// has.
+[[nodiscard]] AIRLOCK_EXPORT GateName gate_name(std::string_view prefix, std::string_view key);
+
+}  // namespace airlock

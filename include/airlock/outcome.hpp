@@ -1,0 +1,66 @@
+#pragma once
+
+#include <utility>
+#include <variant>
+
+#include "airlock/answer.hpp"
+
+namespace airlock {
+
+// A value, or the refusal in its place. The names are those of std::expected.
+//
+//   if (auto page = erp.try_call(fetch)) use(*page);
+//   else retry_in(page.error().retry_after);
+//
+// Reading the absent side is undefined, as in std::expected; value() throws std::bad_variant_access.
+template <typename T>
+class [[nodiscard]] Outcome {
+ public:
+  using value_type = T;
+  using error_type = Refused;
+
+  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Outcome(Refused refused) : state_(std::in_place_index<1>, refused) {}   // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  [[nodiscard]] T& operator*() & noexcept { return *std::get_if<0>(&state_); }
+  [[nodiscard]] const T& operator*() const& noexcept { return *std::get_if<0>(&state_); }
+  [[nodiscard]] T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+  [[nodiscard]] T* operator->() noexcept { return std::get_if<0>(&state_); }
+  [[nodiscard]] const T* operator->() const noexcept { return std::get_if<0>(&state_); }
+
+  [[nodiscard]] T& value() & { return std::get<0>(state_); }
+  [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
+  [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+  template <typename U>
+  [[nodiscard]] T value_or(U&& other) const& {
+    return has_value() ? **this : static_cast<T>(std::forward<U>(other));
+  }
+
+  [[nodiscard]] const Refused& error() const noexcept { return *std::get_if<1>(&state_); }
+
+ private:
+  std::variant<T, Refused> state_;
+};
+
+// Done, or the refusal.
+template <>
+class [[nodiscard]] Outcome<void> {
+ public:
+  using value_type = void;
+  using error_type = Refused;
+
+  Outcome() = default;
+  Outcome(Refused refused) : refused_(std::in_place_index<1>, refused) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool has_value() const noexcept { return refused_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+  [[nodiscard]] const Refused& error() const noexcept { return *std::get_if<1>(&refused_); }
+
+ private:
+  std::variant<std::monostate, Refused> refused_;
+};
+
+}  // namespace airlock

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "airlock/duration.hpp"
+#include "airlock/name.hpp"
+#include "airlock/rate.hpp"
+#include "airlock/visitor.hpp"
+
+namespace airlock {
+
+// The highest limit.
+inline constexpr std::uint32_t kMaxLimit = 1U << 31;
+
+// How much may be in use at once, and for how long one admission lasts unless renewed.
+struct Permits {
+  std::uint32_t limit = 0;      // What the guarded thing tolerates, all together. 0 is InvalidArgument.
+  std::uint32_t weight = 1;     // How much of it this visitor uses: 1 to limit.
+  Duration ttl = std::chrono::seconds(30);  // A holder that vanished is gone after this, at the latest.
+  bool exclusive = false;       // Locks: an operator's override may lower the limit, never raise it.
+};
+
+// The longest ttl, patience, claim window and pause.
+inline constexpr Duration kMaxTtl = std::chrono::hours(24 * 365);
+
+enum class Order : std::uint8_t {
+  fifo,           // By arrival.
+  priority,       // Higher first, by arrival inside a priority.
+  lottery,        // Everybody waiting has the same chance.
+  aging_lottery,  // Tickets grow with the time waited.
+};
+
+inline constexpr std::uint16_t kMaxPriority = 4095;
+
+// Tickets of an aging lottery: base + per_second * seconds waited, at most max.
+struct Aging {
+  std::uint32_t base = 1;
+  std::uint32_t per_second = 1;
+  std::uint32_t max = 100;
+
+  friend bool operator==(const Aging&, const Aging&) = default;
+};
+
+// Whether and how to wait. The order belongs to a non-empty line: asking with another is InvalidArgument.
+struct Line {
+  bool join = false;            // Queued instead of Refused when there is no room.
+  Order order = Order::fifo;
+  std::uint16_t priority = 0;   // Order::priority only; 0 to kMaxPriority.
+  bool barging = false;         // May enter past the line when there is room.
+  std::uint32_t max_waiting = 0;                     // Longer lines refuse with line_full. 0: no bound.
+  Duration patience = std::chrono::seconds(10);      // The place is kept so long after the last ask.
+  Duration claim_window = std::chrono::seconds(1);   // A slot handed over waits so long for its claim.
+  Duration max_eta = kForever;  // Refuse with `late` instead of joining when the expected wait is longer.
+  Aging aging = {};             // Order::aging_lottery only.
+};
+
+enum class Hold : std::uint8_t {
+  bound,     // Ends with the ttl (a waiter: patience) or with its process, whichever is first.
+  detached,  // Ends with the ttl or patience only; the token may travel.
+};
+
+// The one question to a store. At least one of permits and rates is there; every tier must pass and nothing is
+// consumed unless all do.
+struct Request {
+  GateName gate;
+  VisitorId visitor;
+  std::string_view label = {};             // Empty: this process's default.
+  std::optional<Permits> permits = {};
+  std::span<const Rate> rates = {};
+  RateMode mode = RateMode::take;
+  std::uint32_t cost = 1;                  // 1 to 2^31.
+  Duration max_delay = kForever;           // reserve: a longer delay is Refused.
+  Duration dedupe{0};                      // Rate-only: a retry within this finds the first answer.
+  Line line = {};
+  Hold hold = Hold::bound;
+};
+
+}  // namespace airlock

@@ -1,0 +1,132 @@
+#include "airlock/metrics.hpp"
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "airlock/prometheus.hpp"
+
+namespace airlock {
+namespace {
+
+using prometheus::Text;
+
+// What is written of a gate; holders and line are not kept.
+struct Gate {
+  std::string name;
+  GateCounts counts;
+  bool has_limit = false;
+  Counters counters;
+};
+
+using Gates = std::vector<Gate>;
+
+Gates read(Store& store, const std::function<bool(std::string_view)>& include) {
+  Gates gates;
+  for (const std::string& name : store.list()) {
+    if (!include(name)) continue;
+    const auto view = store.look(name);
+    if (!view) continue;  // Forgotten since it was listed.
+    const bool has_limit = view->counts.limit != 0 || view->override_limit;
+    gates.push_back({name, view->counts, has_limit, view->counters});
+  }
+  return gates;
+}
+
+// One value per gate.
+template <typename Value>
+void write_simple(Text& text, const Gates& gates, std::string_view name, const Value& value) {
+  for (const Gate& gate : gates) {
+    text.sample(name, {{"gate", gate.name}}, std::to_string(value(gate)));
+  }
+}
+
+template <typename Value>
+void write_counter(Text& text, const Gates& gates, std::string_view name, std::string_view help,
+                   const Value& value) {
+  text.family(name, "counter", help);
+  write_simple(text, gates, name, value);
+}
+
+void write_refused(Text& text, const Gates& gates) {
+  constexpr std::string_view kName = "airlock_refused_total";
+  text.family(kName, "counter", "Refusals, by reason.");
+  for (const Gate& gate : gates) {
+    for (std::size_t i = 0; i < kReasons; ++i) {
+      text.sample(kName, {{"gate", gate.name}, {"reason", to_text(static_cast<Reason>(i))}},
+                  std::to_string(gate.counters.refused[i]));
+    }
+  }
+}
+
+void write_lost(Text& text, const Gates& gates) {
+  constexpr std::string_view kName = "airlock_leases_lost_total";
+  text.family(kName, "counter", "Admissions that ended without a release, by reason.");
+  for (const auto& [name, counts, has_limit, counters] : gates) {
+    const auto write = [&, &gate = name](std::string_view reason, std::uint64_t value) {
+      text.sample(kName, {{"gate", gate}, {"reason", reason}}, std::to_string(value));
+    };
+    write("expired", counters.expired);
+    write("revoked", counters.revoked);
+    write("died", counters.died);
+  }
+}
+
+// The buckets of the store count apart, those of Prometheus add up.
+void write_waits(Text& text, const Gates& gates) {
+  text.family("airlock_wait_seconds", "histogram", "How long those admitted had waited.");
+  for (const Gate& gate : gates) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < Counters::kWaitBuckets; ++i) {
+      const bool last = i == Counters::kWaitBounds.size();
+      sum += gate.counters.waits[i];
+      text.sample("airlock_wait_seconds_bucket",
+                  {{"gate", gate.name},
+                   {"le", last ? "+Inf" : prometheus::seconds(Counters::kWaitBounds[i])}},
+                  std::to_string(sum));
+    }
+    text.sample("airlock_wait_seconds_sum", {{"gate", gate.name}},
+                prometheus::seconds(gate.counters.wait_sum));
+    text.sample("airlock_wait_seconds_count", {{"gate", gate.name}}, std::to_string(sum));
+  }
+}
+
+void write_gauges(Text& text, const Gates& gates) {
+  text.family("airlock_in_use", "gauge", "The weight of those inside.");
+  write_simple(text, gates, "airlock_in_use", [](const Gate& g) { return g.counts.in_use; });
+
+  text.family("airlock_limit", "gauge", "How much may be inside now.");
+  for (const Gate& gate : gates) {
+    if (!gate.has_limit) continue;
+    text.sample("airlock_limit", {{"gate", gate.name}}, std::to_string(gate.counts.limit));
+  }
+
+  text.family("airlock_waiting", "gauge", "Visitors in the line.");
+  write_simple(text, gates, "airlock_waiting", [](const Gate& g) { return g.counts.waiting; });
+}
+
+}  // namespace
+
+void write_metrics(Store& store, std::ostream& out) {
+  write_metrics(store, out, [](std::string_view) { return true; });
+}
+
+void write_metrics(Store& store, std::ostream& out,
+                   const std::function<bool(std::string_view gate)>& include) {
+  const Gates gates = read(store, include);
+  Text text;
+  write_counter(text, gates, "airlock_admitted_total", "Admissions.",
+                [](const Gate& gate) { return gate.counters.granted; });
+  write_refused(text, gates);
+  write_waits(text, gates);
+  write_gauges(text, gates);
+  write_lost(text, gates);
+  write_counter(text, gates, "airlock_handovers_missed_total", "Hand-overs that nobody claimed.",
+                [](const Gate& gate) { return gate.counters.missed; });
+  write_counter(text, gates, "airlock_abandoned_total", "Waiters that left or lost patience.",
+                [](const Gate& gate) { return gate.counters.abandoned; });
+  out.write(text.str().data(), static_cast<std::streamsize>(text.str().size()));
+}
+
+}  // namespace airlock

@@ -1,0 +1,42 @@
+#include "airlock/clock.hpp"
+
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
+
+#include <algorithm>
+
+namespace airlock {
+namespace {
+
+Instant read(clockid_t clock) noexcept {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec / 1000);
+}
+
+class SystemClock final : public Clock {
+ public:
+  Instant now() noexcept override { return read(CLOCK_MONOTONIC); }
+  Instant wall() noexcept override { return read(CLOCK_REALTIME_COARSE); }
+
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                  Instant deadline) override {
+    // The standard clock counts nanoseconds: what it cannot express is centuries away.
+    using Steady = std::chrono::steady_clock::time_point;
+    constexpr auto kLast = std::chrono::floor<Duration>(Steady::duration::max());
+    if (deadline >= kLast) return changed.wait(lock);
+    changed.wait_until(lock, Steady(std::max(deadline, Instant{0})));
+  }
+};
+
+}  // namespace
+
+Clock::~Clock() = default;
+
+Clock& Clock::system() noexcept {
+  // Never destroyed: stores in static objects and their threads may outlive any order of
+  // destruction.
+  static auto& clock = *new SystemClock;
+  return clock;
+}
+
+}  // namespace airlock

@@ -1,0 +1,60 @@
+#include <thread>
+
+#include "airlock/error.hpp"
+#include "airlock/testing.hpp"
+
+namespace airlock::testing {
+
+struct ManualClock::Wait {
+  std::mutex& mutex;
+  std::condition_variable& changed;
+  Instant deadline;
+};
+
+ManualClock::~ManualClock() = default;
+
+void ManualClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                             Instant deadline) {
+  Wait wait{*lock.mutex(), changed, deadline};
+  {
+    const std::lock_guard guard(mutex_);
+    if (deadline <= now()) return;
+    waits_.push_back(&wait);
+  }
+  changed.wait(lock);
+  const std::lock_guard guard(mutex_);
+  std::erase(waits_, &wait);
+}
+
+void ManualClock::advance(Duration duration) {
+  if (duration < Duration::zero()) {
+    throw InvalidArgument("advance by " + to_text(duration) + ": time never goes back");
+  }
+  {
+    const std::lock_guard guard(mutex_);
+    now_ = saturating_add(now_, duration);
+    wall_ = saturating_add(wall_, duration);
+  }
+  while (!wake_due()) std::this_thread::yield();
+}
+
+// A notification before the waiter sleeps is lost, and its mutex tells whether it does. Only tried,
+// never waited for: the waiter takes that mutex first and ours second.
+bool ManualClock::wake_due() {
+  const std::lock_guard guard(mutex_);
+  bool all = true;
+  for (Wait* wait : waits_) {
+    if (wait->deadline > now()) continue;
+    const std::unique_lock asleep(wait->mutex, std::try_to_lock);
+    if (asleep) wait->changed.notify_all();
+    all = all && asleep;
+  }
+  return all;
+}
+
+std::size_t ManualClock::waiting() const {
+  const std::lock_guard guard(mutex_);
+  return waits_.size();
+}
+
+}  // namespace airlock::testing

@@ -1,0 +1,237 @@
+#include <algorithm>
+
+#include "model/visits.hpp"
+
+namespace airlock::model {
+namespace {
+
+// Those behind the head ask a little later each: a head that does not come costs them this, not a stampede.
+constexpr Micros kStagger = 50'000;
+
+// Nothing is known of when a gate opens.
+constexpr Duration kUnknownRetry = std::chrono::seconds(1);
+
+// Makes a value where it is to be, without a copy on the way.
+template <typename Make>
+struct InPlace {
+  Make make;
+  operator std::invoke_result_t<Make>() const { return make(); }  // NOLINT(google-explicit-constructor)
+};
+
+}  // namespace
+
+// Nothing below this may fail for want of memory.
+void Shard::check_room(const Request& request) {
+  const bool leaves_record =
+      request.permits.has_value() || request.line.join || request.dedupe > Duration(0);
+  const auto rates = static_cast<std::uint32_t>(request.rates.size());
+  if (leaves_record && !(visit_index_.reserve() && visits_.reserve(1))) throw_no_room("another visitor");
+  if (rates != 0 && !tiers_.reserve(2 * rates)) throw_no_room("another visitor");
+}
+
+Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& asker,
+                        const RateVerdict& rate, Moment& moment) {
+  if (request.permits && !slots_.reserve(*gate)) throw_no_room("another slot");
+  if (rate.taken > 0) charge_all(gate, request.rates, rate.taken, moment.now);
+  if (request.mode != RateMode::peek) count_grant(gate->tallies, 0);
+  Fence fence = 0;
+  Slot slot;
+  if (request.permits) {
+    const At<Visit> visit = new_visit(gate, request, asker, moment);
+    fence = prepare(gate, visit, moment.now + request.permits->ttl.count(), moment);
+    publish(gate, visit, VisitState::holding, fence);
+    if (visit->slot.get() != kNone) slot = visit->slot.get();
+  } else if (request.dedupe != Duration(0)) {
+    const At<Visit> visit = new_visit(gate, request, asker, moment);
+    const Fence stamp = prepare(gate, visit, moment.now + request.dedupe.count(), moment);
+    publish(gate, visit, VisitState::spent, stamp);
+  }
+  return Answer(std::in_place_type<Granted>, InPlace{[&] {
+                  return Granted{.token = {store_, request.gate, request.visitor, fence},
+                                 .expires_in = request.permits ? request.permits->ttl : Duration(0),
+                                 .slot = slot,
+                                 .taken = rate.taken,
+                                 .delay = rate.delay,
+                                 .rate = rate.info};
+                }});
+}
+
+Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment) {
+  check_order(*gate, request);
+  if (request.permits) note_limit(*gate, *request.permits);
+  RateVerdict rate;
+  if (!request.rates.empty()) {
+    const RateAsk ask{request.rates, request.mode, request.cost, request.max_delay};
+    rate = weigh_all(*gate, ask, moment.now);
+    if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);
+  }
+  const Micros paused = paused_until(*gate, moment.now);
+  const bool clear = present(*gate) == 0 || request.line.barging;
+  const bool room = !request.permits || fits(*gate, request.permits->limit,
+                                             request.permits->exclusive, request.permits->weight);
+  if (paused == 0 && clear && room && rate.allowed) {
+    return grant_now(gate, request, asker, rate, moment);
+  }
+  if (request.line.join) return join(gate, request, asker, rate.info, moment);
+  if (paused != 0) return refused(*gate, Reason::paused, Duration(paused - moment.now), rate.info);
+  if (clear && room) return refused(*gate, Reason::rate, rate.info.retry_after, rate.info);
+  return refused(*gate, Reason::full, retry_after(*gate, moment.now), rate.info);
+}
+
+// Flat, because an admission without contention is mostly calls otherwise.
+[[gnu::flatten]] Answer Shard::admit(const Request& request, std::uint32_t hash, const Asker& asker,
+                    Moment& moment) {
+  check_room(request);
+  const At<Gate> gate = open_gate(request.gate, hash, moment);
+  gate->last_used = moment.now;
+  settle(gate, moment);
+  At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
+  if (visit && request.permits && visit->state() == VisitState::spent) {
+    remove(gate, visit);  // What was remembered is of another kind.
+    visit = {};
+  }
+  finish_step(moment);
+  return visit ? admit_known(gate, visit, request, asker, moment)
+               : admit_new(gate, request, asker, moment);
+}
+
+// The visitor-state table.
+[[gnu::noinline]] Answer Shard::admit_known(At<Gate> gate, At<Visit> visit, const Request& request,
+                          const Asker& asker, Moment& moment) {
+  if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
+  if (visit->in_line()) return ask_again(gate, visit, request, asker, moment);
+  Granted answer = granted(request.gate, *visit, moment.now);
+  answer.repeated = true;
+  if (visit->state() == VisitState::spent) {
+    const RateAsk peek{request.rates, RateMode::peek, request.cost, {}};
+    answer.rate = weigh_all(*gate, peek, moment.now).info;
+    answer.taken = visit->cost;
+    answer.expires_in = Duration(0);
+  }
+  return answer;
+}
+
+Answer Shard::claimed(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
+                      Moment& moment) {
+  Granted answer = granted(request.gate, *visit, moment.now);
+  answer.expires_in = Duration(visit->ttl);
+  answer.taken = visit->wishes.get() != kNone ? visit->cost : 0;
+  if (!request.rates.empty()) {
+    const RateAsk peek{request.rates, RateMode::peek, request.cost, {}};
+    answer.rate = weigh_all(*gate, peek, moment.now).info;
+  }
+  claim(gate, visit, asker.owner, request.hold, moment);
+  return answer;
+}
+
+// A waiter asks again: it is present, its patience starts anew, its limit and rates are the new ones.
+Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
+                        Moment& moment) {
+  check_order(*gate, request);
+  if (request.permits.has_value() != (visit->weight.get() != 0)) {
+    throw InvalidArgument("this visitor waits at gate \"" + request.gate.text() +
+                          "\" with another kind of request; it must leave first");
+  }
+  if (request.permits) {
+    visit->limit.set(std::max(request.permits->limit, visit->weight.get()));
+    note_limit(*gate, *request.permits);
+  }
+  write_wishes(visit, request.rates);
+  visit->cost = request.cost;
+  visit->owner.set(request.hold == Hold::bound ? asker.owner : 0);
+  visit->hold.set(request.hold);
+  if (request.line.join) visit->patience = request.line.patience.count();
+  renew_patience(gate, visit, false, moment.now);
+  advance(gate, moment);
+  if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
+  const RateAsk ask{request.rates, RateMode::take, request.cost, {}};
+  return queued(*gate, visit, weigh_all(*gate, ask, moment.now).info, moment.now);
+}
+
+// Present, for as long as its patience lasts from now.
+void Shard::renew_patience(At<Gate> gate, At<Visit> visit, bool several, Micros now) {
+  detach(gate, visit);
+  visit->several = several;
+  visit->called_until = 0;
+  visit->patience_end.set(now + visit->patience);
+  visit->publish(VisitState::waiting, visit->stamp());
+  attach(gate, visit);
+}
+
+std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request,
+                                           const RateInfo& rate, Micros now) {
+  const std::uint32_t length = waiting(gate);
+  if (request.line.max_waiting != 0 && length >= request.line.max_waiting) {
+    return refused(gate, Reason::line_full, retry_after(gate, now), rate);
+  }
+  const Duration expected(gate.grant_interval * (length + 1));
+  if (expected > request.line.max_eta) {
+    return refused(gate, Reason::late, expected - request.line.max_eta, rate);
+  }
+  return std::nullopt;
+}
+
+// A new waiter at the end of the line.
+At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& asker,
+                         Moment& moment) {
+  if (gate->line == kNone) {
+    gate->order = request.line.order;
+    gate->aging = request.line.aging;
+    gate->last_grant = moment.now;
+  }
+  const At<Visit> visit = new_visit(gate, request, asker, moment);
+  visit->claim_window = request.line.claim_window.count();
+  visit->patience = request.line.patience.count();
+  visit->dedupe = request.dedupe.count();
+  visit->several = false;
+  visit->ticket = next_stamp(moment);
+  visit->order = gate->order;
+  visit->aging = gate->aging;
+  visit->priority = gate->order == Order::priority ? request.line.priority : 0;
+  visit->patience_end.set(moment.now + visit->patience);
+  write_wishes(visit, request.rates);
+  publish(gate, visit, VisitState::waiting, visit->ticket);
+  return visit;
+}
+
+[[gnu::noinline]] Answer Shard::join(At<Gate> gate, const Request& request, const Asker& asker, const RateInfo& rate,
+                   Moment& moment) {
+  if (auto no = line_refuses(*gate, request, rate, moment.now)) return *no;
+  const At<Visit> visit = enqueue(gate, request, asker, moment);
+  advance(gate, moment);
+  if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
+  return queued(*gate, visit, rate, moment.now);
+}
+
+Granted Shard::granted(const GateName& gate, const Visit& visit, Micros now) const {
+  Granted answer{.token = {store_, gate, visit.visitor, visit.fence()},
+                 .expires_in = Duration(visit.expiry.get() - now)};
+  if (visit.slot.get() != kNone) answer.slot = visit.slot.get();
+  return answer;
+}
+
+Queued Shard::queued(Gate& gate, At<Visit> visit, const RateInfo& rate, Micros now) {
+  const std::uint32_t place = position(visit.ref);
+  const Micros event = next_event(gate, now);
+  Micros next = visit->patience / 3;
+  if (event != kNever) {
+    next = std::min(next, std::max<Micros>(event - now, 1) + (place - 1) * kStagger);
+  }
+  return {.position = place,
+          .waiting = waiting(gate),
+          .next_check = Duration(std::max<Micros>(next, 1)),
+          .eta = Duration(gate.grant_interval * place),
+          .rate = rate};
+}
+
+Refused Shard::refused(Gate& gate, Reason reason, Duration retry_after, const RateInfo& rate) {
+  bump(gate.tallies.refused[static_cast<std::size_t>(reason)]);
+  return {.reason = reason, .retry_after = retry_after, .rate = rate};
+}
+
+Duration Shard::retry_after(Gate& gate, Micros now) {
+  const Micros event = next_event(gate, now);
+  return event == kNever ? kUnknownRetry : Duration(std::max<Micros>(event - now, 1));
+}
+
+}  // namespace airlock::model

@@ -1,0 +1,91 @@
+#include <algorithm>
+
+#include "model/visits.hpp"
+
+namespace airlock::model {
+
+Shard::Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store) noexcept
+    : head_(head),
+      listener_(listener),
+      store_(store),
+      gates_(head.gates, memory, Region::gates),
+      visits_(head.visits, memory, Region::visits),
+      tiers_(head.tiers, memory, Region::tiers),
+      pauses_(head.pauses, memory, Region::pauses),
+      slot_nodes_(head.slots, memory, Region::slots),
+      gate_index_(head.gate_index, gates_, memory, Region::gate_index),
+      visit_index_(head.visit_index, visits_, memory, Region::visit_index),
+      slots_(slot_nodes_) {}
+
+void throw_no_room(const char* what_for) {
+  throw StoreError(StoreError::Kind::no_room, StoreError::Outcome::nothing_happened,
+                   std::string("the store has no room for ") + what_for);
+}
+
+At<Gate> Shard::new_gate(const GateName& name, std::uint32_t hash, Moment& moment) {
+  sweep(2, moment);
+  if (!gate_index_.reserve() || !gates_.reserve(1)) throw_no_room("another gate");
+  const Ref ref = gates_.take();
+  const At<Gate> gate{ref, new (&gates_[ref]) Gate};
+  gate->hash = hash;
+  gate->name_size = static_cast<std::uint8_t>(name.view().size());
+  name.view().copy(gate->name.data(), gate->name.size());
+  gate->limit_override.set(kNone);
+  gate->next_due = kNever;
+  gate->last_used = moment.now;
+  gate->state.publish(1);
+  gate_index_.insert(ref);
+  return gate;
+}
+
+void Shard::collect(At<Gate> gate) {
+  gate_index_.erase(gate.ref);
+  gate->state.publish(0);
+  gates_.give(gate.ref);
+}
+
+bool Shard::collectable(At<Gate> gate, Micros now) {
+  if (gate->visits != 0 || gate->limit_override.get() != kNone) return false;
+  if (now - gate->last_used < kIdleGate) return false;
+  drop_pauses(*gate, now);
+  drop_idle_tiers(*gate, now);
+  return gate->pauses == kNone && gate->tiers == kNone;
+}
+
+void Shard::sweep(std::uint32_t places, Moment& moment) {
+  for (places = std::min(places, gates_.end()); places > 0 && gates_.end() > 0; --places) {
+    const Ref ref = head_.sweep < gates_.end() ? head_.sweep : 0;
+    head_.sweep = ref + 1;
+    if (!gates_.live(ref)) continue;
+    const At<Gate> gate = gates_.at(ref);
+    settle(gate, moment);
+    if (collectable(gate, moment.now)) collect(gate);
+  }
+}
+
+void Shard::drop_pauses(Gate& gate, Micros now) {
+  for (Ref* place = &gate.pauses; *place != kNone;) {
+    Pause& pause = pauses_[*place];
+    if (pause.until.get() > now) {
+      place = &pause.next;
+      continue;
+    }
+    const Ref ended = *place;
+    *place = pause.next;
+    pause.state.publish(0);
+    pauses_.give(ended);
+  }
+}
+
+// When the last of the pauses ends; 0 if there is none.
+Micros Shard::paused_until(Gate& gate, Micros now) {
+  if (gate.pauses == kNone) return 0;
+  drop_pauses(gate, now);
+  Micros until = 0;
+  for (Ref ref = gate.pauses; ref != kNone; ref = pauses_[ref].next) {
+    until = std::max(until, pauses_[ref].until.get());
+  }
+  return until;
+}
+
+}  // namespace airlock::model

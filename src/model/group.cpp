@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include "model/visits.hpp"
+
+namespace airlock::model {
+
+void Shard::check_group_room(Requests requests) {
+  const auto n = static_cast<std::uint32_t>(requests.size());
+  std::uint32_t tiers = 0;
+  for (const Request& request : requests) {
+    tiers += 2 * static_cast<std::uint32_t>(request.rates.size());
+  }
+  constexpr std::uint32_t kSlotNodes = 8;  // More than one slot number needs.
+  if (!visit_index_.reserve() || !gate_index_.reserve() || !visits_.reserve(n) ||
+      !gates_.reserve(n) || !tiers_.reserve(tiers) || !slot_nodes_.reserve(n * kSlotNodes)) {
+    throw_no_room("another group");
+  }
+}
+
+void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Moment& moment) {
+  part.gate = open_gate(request.gate, hash, moment);
+  part.gate->last_used = moment.now;
+  settle(part.gate, moment);
+  check_order(*part.gate, request);
+  part.visit = find(part.gate.ref, request.visitor);
+  if (part.visit && part.visit->state() == VisitState::spent) {
+    remove(part.gate, part.visit);
+    part.visit = {};
+  }
+}
+
+GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes, const Asker& asker,
+                             Moment& moment) {
+  check_group_room(requests);
+  std::vector<Part> parts(requests.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    open_part(parts[i], requests[i], hashes[i], moment);
+    if (requests[i].permits) note_limit(*parts[i].gate, *requests[i].permits);
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::optional<Reason> reason = why_not(parts[i], requests[i], moment);
+    if (reason) return stop_at(i, *reason, parts, requests, asker, moment);
+  }
+  GroupAnswer answer;
+  std::vector<bool> repeated;
+  for (const Part& part : parts) {
+    repeated.push_back(part.visit && part.visit->state() == VisitState::holding);
+  }
+  grant_all(parts, requests, asker, moment);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    Granted granted_part = part.visit
+                               ? granted(requests[i].gate, *part.visit, moment.now)
+                               : Granted{.token = {store_, requests[i].gate, requests[i].visitor, 0}};
+    granted_part.repeated = repeated[i];
+    granted_part.taken = repeated[i] ? 0 : part.rate.taken;
+    granted_part.rate = part.rate.info;
+    answer.granted.push_back(granted_part);
+  }
+  finish_step(moment);
+  return answer;
+}
+
+// What keeps this visitor out of this gate now; nothing if it is in or could be.
+std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment& moment) {
+  Gate& gate = *part.gate;
+  if (part.visit && part.visit->inside()) return std::nullopt;
+  if (part.visit && part.visit->state() == VisitState::absent) {
+    move(part.gate, part.visit, VisitState::waiting);
+  }
+  const RateAsk ask{request.rates, request.mode, request.cost, request.max_delay};
+  if (!request.rates.empty()) part.rate = weigh_all(gate, ask, moment.now);
+  if (part.rate.never) return Reason::never;
+  if (paused_until(gate, moment.now) != 0) return Reason::paused;
+  const bool clear = present(gate) == 0 || request.line.barging ||
+                     (part.visit && candidate(gate, moment) == part.visit.ref);
+  if (!clear) return Reason::full;
+  if (request.permits && !fits(gate, request.permits->limit, request.permits->exclusive,
+                               request.permits->weight)) {
+    return Reason::full;
+  }
+  if (!part.rate.allowed) return Reason::rate;
+  return std::nullopt;
+}
+
+// All or nothing, also for a death in between: the others are pending until the leader, published last, is holding. The
+// leader is the visit that waited, if there is one, so that an undone attempt keeps its place.
+void Shard::grant_all(Parts parts, Requests requests, const Asker& asker, Moment& moment) {
+  std::vector<std::size_t> fresh;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Part& part = parts[i];
+    if (part.visit && part.visit->state() == VisitState::handed) {
+      claim(part.gate, part.visit, asker.owner, requests[i].hold, moment);
+      continue;
+    }
+    if (part.visit && part.visit->inside()) continue;
+    if (part.rate.taken > 0) {
+      charge_all(part.gate, requests[i].rates, part.rate.taken, moment.now);
+    }
+    count_grant(part.gate->tallies, part.visit ? moment.now - part.visit->joined : 0);
+    if (!requests[i].permits) {
+      if (part.visit) remove(part.gate, part.visit);
+      part.visit = {};
+      continue;
+    }
+    const bool waited = static_cast<bool>(part.visit);
+    if (!waited) part.visit = new_visit(part.gate, requests[i], asker, moment);
+    fresh.insert(waited ? fresh.begin() : fresh.end(), i);
+  }
+  for (const std::size_t i : fresh) {
+    Part& part = parts[i];
+    const Micros expiry = moment.now + requests[i].permits->ttl.count();
+    part.fence = prepare(part.gate, part.visit, expiry, moment);
+    part.visit->called_until = 0;
+    if (i == fresh.front()) continue;
+    part.visit->leader = parts[fresh.front()].visit.ref;
+    part.visit->leader_fence = parts[fresh.front()].fence;
+    part.visit->publish(VisitState::pending, part.fence);
+  }
+  for (const std::size_t i : fresh) {
+    publish(parts[i].gate, parts[i].visit, VisitState::holding, parts[i].fence);
+  }
+}
+
+// Waits in the first line that refuses, and in no other.
+GroupAnswer Shard::stop_at(std::size_t at, Reason reason, Parts parts, Requests requests,
+                           const Asker& asker, Moment& moment) {
+  const Request& request = requests[at];
+  Part& part = parts[at];
+  GroupAnswer answer{.at = at};
+  const bool waits_here = static_cast<bool>(part.visit);
+  const bool joins = request.line.join && reason != Reason::never;
+  std::optional<Refused> no;
+  if (joins && !waits_here) no = line_refuses(*part.gate, request, part.rate.info, moment.now);
+  if (joins && !no) {
+    for (Part& other : parts) {
+      if (&other == &part || !other.visit || !other.visit->in_line()) continue;
+      remove(other.gate, other.visit);
+      settle(other.gate, moment);
+    }
+    if (!waits_here) part.visit = enqueue(part.gate, request, asker, moment);
+    renew_patience(part.gate, part.visit, true, moment.now);
+    answer.because = queued(*part.gate, part.visit, part.rate.info, moment.now);
+  } else if (no) {
+    answer.because = *no;
+  } else {
+    const Micros paused = paused_until(*part.gate, moment.now);
+    Duration retry = retry_after(*part.gate, moment.now);
+    if (reason == Reason::paused) retry = Duration(paused - moment.now);
+    if (reason == Reason::rate || reason == Reason::never) retry = part.rate.info.retry_after;
+    answer.because = refused(*part.gate, reason, retry, part.rate.info);
+  }
+  finish_step(moment);
+  return answer;
+}
+
+}  // namespace airlock::model

@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "model/visits.hpp"
+
+namespace airlock::model {
+
+[[gnu::flatten]] bool Shard::release(const Token& token, std::uint32_t hash, Moment& moment) {
+  const At<Gate> gate = find_gate(token.gate.view(), hash);
+  const At<Visit> visit = holder_of(gate, token, moment);
+  if (visit) {
+    remove(gate, visit);
+    if (gate->line != kNone) advance(gate, moment);
+  }
+  finish_step(moment);
+  return static_cast<bool>(visit);
+}
+
+bool Shard::leave(std::string_view gate_name, std::uint32_t hash, const VisitorId& visitor,
+                  Moment& moment) {
+  const At<Gate> gate = find_gate(gate_name, hash);
+  if (!gate) return false;
+  gate->last_used = moment.now;
+  settle(gate, moment);
+  const At<Visit> visit = find(gate.ref, visitor);
+  const bool waits = visit && (visit->in_line() || visit->state() == VisitState::handed);
+  if (waits) {
+    if (!visit->in_line()) refund_wishes(*gate, *visit, moment.now);
+    bump(gate->tallies.abandoned);
+    remove(gate, visit);
+    if (gate->line != kNone) advance(gate, moment);
+  }
+  finish_step(moment);
+  return waits;
+}
+
+void Shard::refund(const Request& request, std::uint32_t hash, Moment& moment) {
+  const At<Gate> gate = find_gate(request.gate.view(), hash);
+  if (!gate) return;
+  for (const Rate& rate : request.rates) {
+    Tier* tier = find_tier(*gate, rate);
+    if (tier != nullptr) give_back(*tier, request.cost, moment.now);
+  }
+  settle(gate, moment);
+  finish_step(moment);
+}
+
+void Shard::renew(RenewItem& item, std::uint32_t hash, Moment& moment) {
+  const At<Gate> gate = find_gate(item.token.gate.view(), hash);
+  const At<Visit> visit = holder_of(gate, item.token, moment);
+  item.result = Renewal::gone;
+  if (!visit || visit->state() != VisitState::holding) return;
+  item.result = Renewal::revoked;
+  if (visit->revoked.get() != 0) return;
+  item.result = Renewal::no_room;
+  if (item.weight && !change_weight(gate, visit, *item.weight)) return;
+  item.result = Renewal::renewed;
+  visit->ttl = item.ttl.count();
+  set_expiry(gate, visit, moment.now + visit->ttl);
+  if (gate->line != kNone) advance(gate, moment);
+  finish_step(moment);
+}
+
+// In one store, so that a death leaves the old weight or the new one.
+bool Shard::change_weight(At<Gate> gate, At<Visit> visit, std::uint32_t weight) {
+  const std::uint32_t old = visit->weight.get();
+  if (weight == old) return true;
+  gate->in_use -= old;
+  const bool room = weight <= visit->limit.get() && slots_.reserve(*gate) &&
+                    fits(*gate, visit->limit.get(), visit->exclusive, weight);
+  gate->in_use += old;
+  if (!room) return false;
+  detach(gate, visit);
+  visit->weight.publish(weight);
+  give_slot(*gate, *visit);
+  attach(gate, visit);
+  return true;
+}
+
+bool Shard::disown(const Token& token, std::uint32_t hash, Moment& moment) {
+  const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, moment);
+  if (!visit) return false;
+  visit->hold.publish(Hold::detached);
+  visit->owner.publish(0);
+  return true;
+}
+
+std::optional<Granted> Shard::adopt(const Token& token, std::uint32_t hash, Owner owner,
+                                    Moment& moment) {
+  const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, moment);
+  if (!visit || visit->state() != VisitState::holding) return std::nullopt;
+  visit->owner.publish(owner);
+  visit->hold.publish(Hold::bound);
+  Granted answer = granted(token.gate, *visit, moment.now);
+  answer.repeated = true;
+  return answer;
+}
+
+void Shard::end_owner(Owner owner, Moment& moment) {
+  visits_.for_each([&](Ref ref) {
+    const At<Visit> visit = visits_.at(ref);
+    if (visit->hold.get() != Hold::bound || visit->owner.get() != owner) return;
+    const At<Gate> gate = gates_.at(visit->gate);
+    if (visit->state() == VisitState::handed) refund_wishes(*gate, *visit, moment.now);
+    bump(visit->inside() ? gate->tallies.died : gate->tallies.abandoned);
+    remove(gate, visit);
+  });
+  gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
+}
+
+}  // namespace airlock::model

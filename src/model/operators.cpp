@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include "model/visits.hpp"
+
+namespace airlock::model {
+namespace {
+
+Counters read(const Tallies& tallies) {
+  Counters counters;
+  counters.granted = tallies.granted.get();
+  std::ranges::transform(tallies.refused, counters.refused.begin(), &Word<std::uint64_t>::get);
+  counters.expired = tallies.expired.get();
+  counters.revoked = tallies.revoked.get();
+  counters.died = tallies.died.get();
+  counters.missed = tallies.missed.get();
+  counters.abandoned = tallies.abandoned.get();
+  std::ranges::transform(tallies.waits, counters.waits.begin(), &Word<std::uint64_t>::get);
+  counters.wait_sum = Duration(tallies.wait_sum.get());
+  return counters;
+}
+
+HolderView holder_view(const Visit& visit, Micros now) {
+  return {.visitor = visit.visitor,
+          .label = std::string(visit.label.view()),
+          .fence = visit.fence(),
+          .weight = visit.weight.get(),
+          .slot = visit.slot.get() == kNone ? Slot() : Slot(visit.slot.get()),
+          .age = Duration(now - visit.granted_at.get()),
+          .remaining = Duration(visit.expiry.get() - now),
+          .claimed = visit.state() == VisitState::holding,
+          .revoked = visit.revoked.get() != 0,
+          .hold = visit.hold.get()};
+}
+
+WaiterView waiter_view(const Visit& visit, Micros now) {
+  return {.visitor = visit.visitor,
+          .label = std::string(visit.label.view()),
+          .weight = visit.weight.get(),
+          .priority = visit.priority,
+          .waited = Duration(now - visit.joined),
+          .present = visit.state() == VisitState::waiting,
+          .hold = visit.hold.get()};
+}
+
+}  // namespace
+
+GateCounts Shard::counts(std::string_view name, std::uint32_t hash, Moment& moment) {
+  const At<Gate> found = find_gate(name, hash);
+  if (!found) return {};
+  settle(found, moment);
+  const Gate& gate = *found;
+  const std::uint32_t set = gate.limit_override.get();
+  const std::uint32_t seen = gate.limit_seen.get();
+  const bool lower_only = gate.exclusive_seen.get() != 0 && seen != 0;
+  return {.in_use = gate.in_use,
+          .limit = set == kNone ? seen : (lower_only ? std::min(set, seen) : set),
+          .holders = gate.holders,
+          .waiting = waiting(gate)};
+}
+
+std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, Moment& moment) {
+  const At<Gate> found = find_gate(name, hash);
+  if (!found) return std::nullopt;
+  GateView view{.name = std::string(name), .counts = counts(name, hash, moment)};
+  Gate& gate = *found;
+  if (gate.limit_override.get() != kNone) view.override_limit = gate.limit_override.get();
+  view.limits_disagree = gate.limits_disagree && gate.visits != 0;
+  view.order = gate.order;
+  view.last_fence = gate.last_fence;
+  for (Ref at = by_deadline().first(gate.inside); at != kNone; at = by_deadline().next(at)) {
+    if (visits_[at].inside()) view.holders.push_back(holder_view(visits_[at], moment.now));
+  }
+  std::ranges::stable_sort(view.holders, std::greater(), &HolderView::age);
+  for (Ref at = by_order().first(gate.line); at != kNone; at = by_order().next(at)) {
+    view.line.push_back(waiter_view(visits_[at], moment.now));
+  }
+  for (Ref at = gate.tiers; at != kNone; at = tiers_[at].next) {
+    const Rate rate = tiers_[at].rate();
+    view.rates.push_back({rate, weigh(rate, &tiers_[at], 0, moment.now).info});
+  }
+  std::ranges::sort(view.rates, {}, [](const RateView& rate) {
+    return std::pair(rate.rate.period, rate.rate.algorithm);
+  });
+  drop_pauses(gate, moment.now);
+  for (Ref at = gate.pauses; at != kNone; at = pauses_[at].next) {
+    const Pause& pause = pauses_[at];
+    view.pauses.push_back(
+        {std::string(pause.reporter.view()), Duration(pause.until.get() - moment.now)});
+  }
+  std::ranges::sort(view.pauses, {}, &PauseView::reporter);
+  view.counters = read(gate.tallies);
+  return view;
+}
+
+void Shard::list(std::vector<std::string>& names, Moment& moment) {
+  sweep_all(moment);
+  gates_.for_each([&](Ref ref) { names.emplace_back(gates_[ref].view()); });
+}
+
+void Shard::set_limit(const GateName& name, std::uint32_t hash, std::optional<std::uint32_t> limit,
+                      Moment& moment) {
+  const At<Gate> gate = open_gate(name, hash, moment);
+  gate->last_used = moment.now;
+  gate->limit_override.publish(limit.value_or(kNone));
+  settle(gate, moment);
+  finish_step(moment);
+}
+
+void Shard::pause(const GateName& name, std::uint32_t hash, Duration duration,
+                  std::string_view reporter, Moment& moment) {
+  if (!pauses_.reserve(1)) throw_no_room("another pause");
+  const At<Gate> gate = open_gate(name, hash, moment);
+  gate->last_used = moment.now;
+  settle(gate, moment);
+  drop_pauses(*gate, moment.now);
+  const Micros until = moment.now + duration.count();
+  for (Ref at = gate->pauses; at != kNone; at = pauses_[at].next) {
+    Pause& pause = pauses_[at];
+    if (pause.reporter.view() == reporter) {
+      return pause.until.publish(until);
+    }
+  }
+  const Ref ref = pauses_.take();
+  Pause& pause = pauses_[ref];
+  pause.gate = gate.ref;
+  pause.until.set(until);
+  pause.reporter = Label(reporter);
+  pause.state.publish(1);
+  pause.next = gate->pauses;
+  gate->pauses = ref;
+}
+
+bool Shard::resume(std::string_view name, std::uint32_t hash, std::string_view reporter,
+                   Moment& moment) {
+  const At<Gate> gate = find_gate(name, hash);
+  if (!gate) return false;
+  gate->last_used = moment.now;
+  drop_pauses(*gate, moment.now);
+  bool found = false;
+  for (Ref at = gate->pauses; at != kNone; at = pauses_[at].next) {
+    Pause& pause = pauses_[at];
+    if (pause.reporter.view() != reporter) continue;
+    pause.until.publish(moment.now);
+    found = true;
+  }
+  settle(gate, moment);
+  finish_step(moment);
+  return found;
+}
+
+std::size_t Shard::revoke(std::string_view name, std::uint32_t hash,
+                          const std::optional<VisitorId>& visitor, Store::Revoke how,
+                          Moment& moment) {
+  const At<Gate> gate = find_gate(name, hash);
+  if (!gate) return 0;
+  gate->last_used = moment.now;
+  settle(gate, moment);
+  std::vector<Ref> holders;
+  for (Ref at = by_deadline().first(gate->inside); at != kNone; at = by_deadline().next(at)) {
+    if (visits_[at].inside() && (!visitor || visits_[at].visitor == *visitor)) {
+      holders.push_back(at);
+    }
+  }
+  for (const Ref ref : holders) revoke_one(gate, visits_.at(ref), how, moment.now);
+  settle(gate, moment);
+  finish_step(moment);
+  return holders.size();
+}
+
+bool Shard::purge(std::string_view name, std::uint32_t hash, Moment& moment) {
+  const At<Gate> found = find_gate(name, hash);
+  if (!found) return false;
+  Gate& gate = *found;
+  gate.last_used = moment.now;
+  for (Ref Gate::*root : {&Gate::outside, &Gate::inside}) {
+    for (Ref ref = by_deadline().first(gate.*root); ref != kNone;
+         ref = by_deadline().first(gate.*root)) {
+      remove(found, visits_.at(ref));
+    }
+  }
+  for (Ref at = gate.tiers; at != kNone;) {
+    const Ref next = tiers_[at].next;
+    tiers_[at].state.publish(TierState::free);
+    tiers_.give(at);
+    at = next;
+  }
+  gate.tiers = kNone;
+  for (Ref at = gate.pauses; at != kNone; at = pauses_[at].next) {
+    pauses_[at].until.publish(moment.now);
+  }
+  drop_pauses(gate, moment.now);
+  gate.limit_override.publish(kNone);
+  gate.limit_seen.set(0);
+  gate.grant_interval = 0;
+  return true;
+}
+
+}  // namespace airlock::model

@@ -1,0 +1,242 @@
+#include "model/rates.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace airlock::model {
+namespace {
+
+using Algorithm = Rate::Algorithm;
+
+// whole + part / of microseconds, part < of.
+struct Mixed {
+  Micros whole = 0;
+  std::int64_t part = 0;
+
+  friend auto operator<=>(const Mixed&, const Mixed&) = default;
+};
+
+Mixed divide(std::int64_t units, std::int64_t of) noexcept { return {units / of, units % of}; }
+
+Micros round_up(const Mixed& mixed) noexcept { return mixed.whole + (mixed.part > 0 ? 1 : 0); }
+
+std::int64_t units(const Mixed& mixed, std::int64_t of) noexcept {
+  return mixed.whole * of + mixed.part;
+}
+
+// How far the theoretical arrival time is ahead, in parts of `count`. A fraction kept for another count rounds up.
+Mixed lateness(const Tier* tier, std::uint32_t count, Micros now) noexcept {
+  if (tier == nullptr || tier->time[0].get() < now) return {};
+  const Micros whole = tier->time[0].get() - now;
+  const std::uint32_t part = tier->part.get();
+  if (part == 0 || tier->part_of.get() == count) return {whole, part};
+  return {whole + 1, 0};
+}
+
+Tally weigh_gcra(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
+  const std::int64_t period = rate.period.count();
+  const std::int64_t count = rate.count;
+  const std::int64_t burst = burst_of(rate);
+  const Mixed late = lateness(tier, rate.count, now);
+  const Mixed slack = divide((burst - cost) * period, count);
+
+  Tally tally{late <= slack, Duration(0), {.limit = burst_of(rate)}};
+  if (tally.allowed) {
+    const std::int64_t room = units(slack, count) - units(late, count);
+    tally.info.remaining = static_cast<std::uint32_t>(room / period);
+    const Mixed price = divide(cost * period, count);
+    const std::int64_t part = late.part + price.part;
+    tally.info.reset_after = Duration(late.whole + price.whole + (part > 0) + (part > count));
+    return tally;
+  }
+  tally.delay = Duration(late.whole - slack.whole + (late.part > slack.part ? 1 : 0));
+  tally.info.retry_after = tally.delay;
+  tally.info.remaining = available(rate, tier, now);
+  tally.info.reset_after = Duration(round_up(late));
+  return tally;
+}
+
+void charge_gcra(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
+  const Mixed late = lateness(&tier, rate.count, now);
+  const Mixed price = divide(cost * rate.period.count(), rate.count);
+  const std::int64_t part = late.part + price.part;
+  const bool carry = part >= rate.count;
+  const Micros whole = now + late.whole + price.whole + (carry ? 1 : 0);
+  tier.time[0].publish(whole + 1);  // Until the fraction is right, a microsecond too much.
+  tier.part.publish(static_cast<std::uint32_t>(carry ? part - rate.count : part));
+  tier.part_of.publish(rate.count);
+  tier.time[0].publish(whole);
+}
+
+// The hits of window number `window`.
+std::int64_t hits_of(const Tier* tier, Micros window) noexcept {
+  if (tier == nullptr) return 0;
+  const auto which = static_cast<std::size_t>(window & 1);
+  return tier->time[which].get() == window ? tier->hits[which].get() : 0;
+}
+
+// When `hits` in the previous window and none in this leave room for `free` more, counted from the window's start.
+Micros room_after(std::int64_t hits, std::int64_t free, Micros period) noexcept {
+  return hits == 0 ? 0 : std::max<Micros>(0, period - free * period / hits);
+}
+
+Tally weigh_sliding(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
+  const Micros period = rate.period.count();
+  const std::int64_t limit = rate.count;
+  const Micros window = now / period;
+  const Micros elapsed = now % period;
+  const std::int64_t before = hits_of(tier, window - 1);
+  const std::int64_t current = hits_of(tier, window);
+  const std::int64_t room = (limit - current) * period - before * (period - elapsed);
+
+  Tally tally{cost * period <= room, Duration(0), {.limit = rate.count}};
+  const std::int64_t after = tally.allowed ? room - cost * period : room;
+  tally.info.remaining = static_cast<std::uint32_t>(std::max<std::int64_t>(0, after / period));
+  if (tally.allowed || current > 0) {
+    tally.info.reset_after = Duration(2 * period - elapsed);
+  } else if (before > 0) {
+    tally.info.reset_after = Duration(period - elapsed);
+  }
+  if (tally.allowed) return tally;
+  const std::int64_t free = limit - static_cast<std::int64_t>(cost);
+  tally.info.retry_after =
+      Duration(current <= free ? room_after(before, free - current, period) - elapsed
+                               : period - elapsed + room_after(current, free, period));
+  return tally;
+}
+
+// Opens a window: invalid until its hits are right.
+void open_window(Tier& tier, std::size_t which, Micros window, std::uint32_t hits) {
+  tier.time[which].publish(-1);
+  tier.hits[which].publish(hits);
+  tier.time[which].publish(window);
+}
+
+void charge_sliding(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
+  const Micros window = now / rate.period.count();
+  const auto which = static_cast<std::size_t>(window & 1);
+  if (tier.time[which].get() == window) {
+    tier.hits[which].publish(tier.hits[which].get() + cost);
+  } else {
+    open_window(tier, which, window, cost);
+  }
+}
+
+bool fixed_open(const Tier* tier, Micros period, Micros now) noexcept {
+  return tier != nullptr && tier->time[0].get() >= 0 && now < tier->time[0].get() + period;
+}
+
+Tally weigh_fixed(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
+  const Micros period = rate.period.count();
+  const bool open = fixed_open(tier, period, now);
+  const std::int64_t used = open ? tier->hits[0].get() : 0;
+  const std::int64_t room = std::max<std::int64_t>(0, rate.count - used);
+  const Duration rest(open ? tier->time[0].get() + period - now : 0);
+
+  Tally tally{cost <= room, Duration(0), {.limit = rate.count}};
+  tally.info.remaining = static_cast<std::uint32_t>(tally.allowed ? room - cost : room);
+  tally.info.reset_after = open ? rest : (tally.allowed ? rate.period : Duration(0));
+  if (!tally.allowed) tally.info.retry_after = rest;
+  return tally;
+}
+
+void charge_fixed(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
+  if (fixed_open(&tier, rate.period.count(), now)) {
+    tier.hits[0].publish(tier.hits[0].get() + cost);
+  } else {
+    open_window(tier, 0, now, cost);
+  }
+}
+
+void subtract_hits(Tier& tier, std::size_t which, std::uint32_t cost) {
+  tier.hits[which].publish(tier.hits[which].get() - std::min(cost, tier.hits[which].get()));
+}
+
+}  // namespace
+
+Tally weigh(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
+  constexpr auto kUnlimited = std::numeric_limits<std::uint32_t>::max();
+  if (rate.algorithm == Algorithm::no_limit) {
+    return {true, Duration(0), {.limit = kUnlimited, .remaining = kUnlimited}};
+  }
+  if (cost > burst_of(rate)) {
+    return {false,
+            kForever,
+            {.limit = burst_of(rate),
+             .remaining = available(rate, tier, now),
+             .retry_after = kForever,
+             .reset_after = Duration(tier != nullptr ? reset_after(*tier, now) : 0)}};
+  }
+  switch (rate.algorithm) {
+    case Algorithm::sliding_window:
+      return weigh_sliding(rate, tier, cost, now);
+    case Algorithm::fixed_window:
+      return weigh_fixed(rate, tier, cost, now);
+    default:
+      return weigh_gcra(rate, tier, cost, now);
+  }
+}
+
+std::uint32_t available(const Rate& rate, const Tier* tier, Micros now) noexcept {
+  if (rate.algorithm == Algorithm::no_limit) return std::numeric_limits<std::uint32_t>::max();
+  if (rate.algorithm != Algorithm::gcra) return weigh(rate, tier, 0, now).info.remaining;
+  const std::int64_t full = burst_of(rate) * rate.period.count();
+  const Mixed late = lateness(tier, rate.count, now);
+  if (late > divide(full, rate.count)) return 0;
+  return static_cast<std::uint32_t>((full - units(late, rate.count)) / rate.period.count());
+}
+
+void charge(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
+  tier.count.set(rate.count);
+  tier.burst.set(rate.burst);
+  switch (rate.algorithm) {
+    case Algorithm::gcra:
+      return charge_gcra(rate, tier, cost, now);
+    case Algorithm::sliding_window:
+      return charge_sliding(rate, tier, cost, now);
+    case Algorithm::fixed_window:
+      return charge_fixed(rate, tier, cost, now);
+    case Algorithm::no_limit:
+      return;
+  }
+}
+
+void give_back(Tier& tier, std::uint32_t cost, Micros now) {
+  const Rate rate = tier.rate();
+  if (rate.algorithm == Algorithm::sliding_window) {
+    const Micros window = now / rate.period.count();
+    const bool current = hits_of(&tier, window) > 0;
+    const Micros from = current ? window : window - 1;
+    if (hits_of(&tier, from) > 0) subtract_hits(tier, static_cast<std::size_t>(from & 1), cost);
+  } else if (rate.algorithm == Algorithm::fixed_window) {
+    if (fixed_open(&tier, rate.period.count(), now)) subtract_hits(tier, 0, cost);
+  } else if (rate.algorithm == Algorithm::gcra) {
+    const Mixed late = lateness(&tier, rate.count, now);
+    const Mixed price = divide(cost * rate.period.count(), rate.count);
+    Mixed left{late.whole - price.whole, late.part - price.part};
+    if (left.part < 0) left = {left.whole - 1, left.part + rate.count};
+    if (left.whole < 0) left = {};
+    tier.part.publish(static_cast<std::uint32_t>(left.part));
+    tier.part_of.publish(rate.count);
+    tier.time[0].publish(now + left.whole);
+  }
+}
+
+Micros reset_after(const Tier& tier, Micros now) noexcept {
+  switch (tier.algorithm) {
+    case Algorithm::gcra:
+      return round_up(lateness(&tier, tier.part_of.get(), now));
+    case Algorithm::sliding_window: {
+      const Micros window = now / tier.period;
+      if (hits_of(&tier, window) > 0) return 2 * tier.period - now % tier.period;
+      return hits_of(&tier, window - 1) > 0 ? tier.period - now % tier.period : 0;
+    }
+    case Algorithm::fixed_window:
+      return fixed_open(&tier, tier.period, now) ? tier.time[0].get() + tier.period - now : 0;
+    case Algorithm::no_limit:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace airlock::model

@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "model/visits.hpp"
+
+namespace airlock::model {
+
+void Shard::rebuild(Moment& moment) {
+  resolve_pending();
+  drop_orphan_wishes();
+  slot_nodes_.for_each([&](Ref ref) { slot_nodes_[ref].used = 0; });
+  gates_.rebuild();
+  visits_.rebuild();
+  tiers_.rebuild();
+  pauses_.rebuild();
+  slot_nodes_.rebuild();
+  reset_gates();
+  relink();
+  gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
+}
+
+// A cut release is finished. A cut group admission is finished if its leader is in, else undone.
+void Shard::resolve_pending() {
+  visits_.for_each([&](Ref ref) {
+    Visit& visit = visits_[ref];
+    if (visit.state() == VisitState::returning) visit.publish(VisitState::free, visit.stamp());
+    if (visit.state() != VisitState::pending) return;
+    const bool in_force = visits_.live(visit.leader) &&
+                          visits_[visit.leader].state() == VisitState::holding &&
+                          visits_[visit.leader].visitor == visit.visitor &&
+                          visits_[visit.leader].stamp() == visit.leader_fence;
+    visit.publish(in_force ? VisitState::holding : VisitState::free, visit.stamp());
+  });
+}
+
+// Tiers of a waiter that is gone, or that has others by now.
+void Shard::drop_orphan_wishes() {
+  tiers_.for_each([&](Ref ref) {
+    Tier& tier = tiers_[ref];
+    if (tier.state.get() != TierState::wish) return;
+    bool wanted = false;
+    if (visits_.live(tier.owner)) {
+      Ref at = visits_[tier.owner].wishes.get();
+      for (std::size_t n = 0; at != kNone && n < kMaxRates && !wanted; ++n) {
+        wanted = at == ref;
+        at = tiers_[at].next;
+      }
+    }
+    if (!wanted) tier.state.publish(TierState::free);
+  });
+}
+
+void Shard::reset_gates() {
+  if (!gate_index_.reserve() || !visit_index_.reserve()) return;  // Then there is nothing to link.
+  gate_index_.clear();
+  visit_index_.clear();
+  head_.waiters = 0;
+  gates_.for_each([&](Ref ref) {
+    Gate& gate = gates_[ref];
+    gate.in_use = gate.holders = gate.visits = 0;
+    gate.inside = gate.outside = gate.line = gate.tiers = gate.pauses = gate.drawn = kNone;
+    gate.next_due = kNever;
+    gate.rate_due = 0;
+    gate.last_fence = 0;
+    gate.low_slots = 0;
+    gate.high_slots = kNone;
+    gate.high_levels = 0;
+    gate_index_.insert(ref);
+  });
+}
+
+void Shard::relink() {
+  visits_.for_each([&](Ref ref) {
+    Visit& visit = visits_[ref];
+    Gate& gate = gates_[visit.gate];
+    visit.called_until = 0;
+    ++gate.visits;
+    visit_index_.insert(ref);
+    head_.stamp.publish(std::max(head_.stamp.get(), visit.stamp()));
+    gate.last_fence = std::max(gate.last_fence, visit.inside() ? visit.fence() : 0);
+    if (visit.in_line()) {
+      gate.order = visit.order;
+      gate.aging = visit.aging;
+    } else if (visit.weight.get() == 1 && visit.inside() && visit.slot.get() != kNone) {
+      if (!slots_.mark(gate, visit.slot.get())) visit.slot.set(kNone);
+    }
+    attach(gates_.at(visit.gate), visits_.at(ref));
+  });
+  // A change of weight was cut before its slot number.
+  visits_.for_each([&](Ref ref) {
+    Visit& visit = visits_[ref];
+    if (!visit.inside()) return;
+    if (visit.weight.get() != 1) {
+      visit.slot.set(kNone);
+    } else if (visit.slot.get() == kNone && slots_.reserve(gates_[visit.gate])) {
+      give_slot(gates_[visit.gate], visit);
+    }
+  });
+  tiers_.for_each([&](Ref ref) {
+    if (tiers_[ref].state.get() != TierState::charged) return;
+    tiers_[ref].next = gates_[tiers_[ref].owner].tiers;
+    gates_[tiers_[ref].owner].tiers = ref;
+  });
+  pauses_.for_each([&](Ref ref) {
+    pauses_[ref].next = gates_[pauses_[ref].gate].pauses;
+    gates_[pauses_[ref].gate].pauses = ref;
+  });
+}
+
+}  // namespace airlock::model

@@ -1,0 +1,239 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "airlock/clock.hpp"
+#include "airlock/look.hpp"
+#include "airlock/name.hpp"
+#include "airlock/request.hpp"
+#include "airlock/visitor.hpp"
+#include "model/extents.hpp"
+#include "model/index.hpp"
+#include "model/tree.hpp"
+#include "model/word.hpp"
+
+// The records of a shard. Fixed widths, no pointers: they live on the heap or in a mapped segment alike.
+//
+// In each record the fields come in two parts. The authoritative ones are true whatever happens; `state` is the word
+// that publishes them: a record is written while it is free and becomes real by one store. The derived ones (links,
+// sums) are an index over the authoritative ones; Shard::rebuild() makes them anew.
+
+namespace airlock::model {
+
+using Micros = std::int64_t;
+
+// Which process a bound visit belongs to. 0: none (detached), or the only one there is.
+using Owner = std::uint64_t;
+
+enum class VisitState : std::uint8_t {
+  free = 0,
+  waiting,    // In the line.
+  absent,     // In the line, passed over until it asks again.
+  handed,     // Granted from the line, not yet claimed; ends with the claim window.
+  holding,    // In; ends with the ttl.
+  spent,      // A rate-only admission that is remembered for its retry (dedupe).
+  pending,    // Part of a group admission; in force once its leader is holding.
+  returning,  // Released without the shard's lock; the next owner of the lock folds it in.
+};
+
+// A short text of fixed size: who a visitor is to people, or who reports a pause.
+class Label {
+ public:
+  Label() = default;
+  explicit Label(std::string_view text) noexcept
+      : size_(static_cast<std::uint8_t>(std::min(text.size(), kMaxLabelSize))) {
+    text.copy(text_.data(), size_);
+  }
+  [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, kMaxLabelSize> text_ = {};
+  std::uint8_t size_ = 0;
+};
+
+// One visitor at one gate, in whatever state. There is never a second record for the pair.
+struct Visit {
+  [[nodiscard]] VisitState state() const noexcept {
+    return static_cast<VisitState>(word.get() & 15);
+  }
+  [[nodiscard]] std::uint64_t stamp() const noexcept { return word.get() >> 4; }
+  void publish(VisitState state, std::uint64_t stamp) {
+    word.publish(stamp << 4 | static_cast<std::uint64_t>(state));
+  }
+
+  [[nodiscard]] bool is_free() const noexcept { return state() == VisitState::free; }
+  [[nodiscard]] bool in_line() const noexcept {
+    return state() == VisitState::waiting || state() == VisitState::absent;
+  }
+  [[nodiscard]] bool inside() const noexcept {
+    return state() == VisitState::handed || state() == VisitState::holding;
+  }
+  // Whether its visitor should ask rather than wait to be told.
+  [[nodiscard]] bool news_pending() const noexcept {
+    if (state() == VisitState::holding) return revoked.get() != 0;
+    return state() != VisitState::waiting || called_until != 0;
+  }
+  [[nodiscard]] Fence fence() const noexcept { return weight.get() != 0 ? stamp() : 0; }
+  [[nodiscard]] Micros deadline() const noexcept {
+    return in_line() ? (called_until != 0 ? called_until : patience_end.get()) : expiry.get();
+  }
+
+  // Authoritative. The word is the state and a stamp that no other word of the shard ever has (the fence, once in), so
+  // that who remembers the word knows by one compare that nothing has happened since.
+  Word<std::uint64_t> word;
+  std::uint32_t hash = 0;
+  Ref gate = kNone;
+  VisitorId visitor;
+  Word<Micros> expiry;         // handed, holding, spent.
+  Word<std::uint32_t> weight;  // 0: rates only.
+  Word<std::uint32_t> slot;   // kNone: none.
+  Word<std::uint32_t> limit;  // Its own; a waiter's changes when it asks again.
+
+  // Derived: places in the trees of its gate.
+  Ref link = kNone;    // Index chain, or the pool's.
+  Links by_deadline;   // Among the holders or among the waiters.
+  Links by_order;      // In the line.
+  std::uint32_t in_subtree = 0;
+  std::uint32_t present_in_subtree = 0;
+  Micros called_until = 0;  // A several-gate waiter was told that it is its turn.
+
+  // Authoritative again, less often read.
+  Word<Micros> patience_end;
+  std::uint64_t ticket = 0;   // Arrival.
+  Micros joined = 0;
+  Word<Micros> granted_at;
+  Micros ttl = 0;
+  Micros claim_window = 0;
+  Micros patience = 0;
+  Micros dedupe = 0;
+  Word<Owner> owner;
+  Word<std::uint32_t> revoked;
+  Word<Ref> wishes;           // The tiers a waiter asks for.
+  std::uint32_t cost = 0;
+  Ref leader = kNone;         // pending: the visit that decides,
+  Fence leader_fence = 0;     // and the fence that it must have.
+  Word<Hold> hold;
+  bool exclusive = false;
+  bool several = false;       // Waits for more than this gate: called, never handed.
+  Order order = Order::fifo;
+  std::uint16_t priority = 0;
+  Aging aging;
+  Label label;
+};
+
+enum class TierState : std::uint32_t { free = 0, charged, wish };
+
+// The state of a rate tier at a gate, or a tier that a waiter asks for.
+struct Tier {
+  [[nodiscard]] bool is_free() const noexcept { return state.get() == TierState::free; }
+  [[nodiscard]] Rate rate() const noexcept {
+    return {algorithm, count.get(), Duration(period), burst.get()};
+  }
+
+  Word<TierState> state;
+  Ref owner = kNone;  // charged: the gate. wish: the visit.
+  Micros period = 0;
+  Word<std::uint32_t> count;
+  Word<std::uint32_t> burst;
+  Rate::Algorithm algorithm = Rate::Algorithm::gcra;
+  // gcra: the theoretical arrival time is time[0] + part / part_of microseconds.
+  // sliding_window: window number time[i] was hit hits[i] times; the number's lowest bit chooses i.
+  // fixed_window: the window that began at time[0] was hit hits[0] times.
+  std::array<Word<Micros>, 2> time;
+  std::array<Word<std::uint32_t>, 2> hits;
+  Word<std::uint32_t> part;
+  Word<std::uint32_t> part_of;
+
+  Ref next = kNone;  // charged: derived. wish: authoritative, written before the head is published.
+  Ref link = kNone;
+};
+
+// One reporter keeps one gate closed for a while.
+struct Pause {
+  [[nodiscard]] bool is_free() const noexcept { return state.get() == 0; }
+
+  Word<std::uint32_t> state;
+  Ref gate = kNone;
+  Word<Micros> until;
+  Label reporter;
+
+  Ref next = kNone;  // Derived.
+  Ref link = kNone;
+};
+
+// Counters of a gate; see airlock/look.hpp.
+struct Tallies {
+  Word<std::uint64_t> granted;
+  std::array<Word<std::uint64_t>, kReasons> refused;
+  Word<std::uint64_t> expired, revoked, died, missed, abandoned;
+  std::array<Word<std::uint64_t>, Counters::kWaitBuckets> waits;
+  Word<Micros> wait_sum;
+};
+
+struct Gate {
+  [[nodiscard]] bool is_free() const noexcept { return state.get() == 0; }
+  [[nodiscard]] std::string_view view() const noexcept { return {name.data(), name_size}; }
+
+  // Authoritative.
+  Word<std::uint32_t> state;
+  std::uint32_t hash = 0;
+  Word<std::uint32_t> limit_override;  // kNone: none.
+  Word<std::uint32_t> limit_seen;      // Of the newest request; 0: none had permits.
+  Word<std::uint32_t> exclusive_seen;
+
+  // Derived.
+  Ref link = kNone;
+  std::uint32_t in_use = 0;
+  std::uint32_t holders = 0;
+  std::uint32_t visits = 0;
+  Ref inside = kNone;    // Tree of visits by expiry: handed, holding, spent.
+  Ref outside = kNone;   // Tree of waiters by patience.
+  Ref line = kNone;      // Tree of waiters by order.
+  Ref tiers = kNone;
+  Ref pauses = kNone;
+  Ref drawn = kNone;     // The waiter that a lottery chose and that does not fit yet.
+  Micros next_due = 0;   // Nothing runs out before.
+  Micros rate_due = 0;   // When the rates may let the head in; 0: they did not refuse it.
+  Micros last_used = 0;
+  Micros last_grant = 0;     // From the line, or when the line began.
+  Micros grant_interval = 0; // Mean; 0: not known.
+  Fence last_fence = 0;
+  std::uint64_t low_slots = 0;  // Slots 0 to 63 in use.
+  Ref high_slots = kNone;
+  std::uint32_t high_levels = 0;
+  Order order = Order::fifo;
+  Aging aging;
+  bool limits_disagree = false;
+
+  // Authoritative, cold.
+  std::uint8_t name_size = 0;
+  std::array<char, GateName::kMaxSize> name;
+  Tallies tallies;
+};
+
+// 4096 slot numbers as bits, or 64 children of that kind. Derived.
+struct SlotNode {
+  [[nodiscard]] bool is_free() const noexcept { return used == 0; }
+
+  std::uint32_t used = 0;  // Bits set, or children there; at least 1 while taken.
+  Ref link = kNone;
+  std::uint64_t full = 0;  // Bit n: word n, or child n, has no room.
+  union {
+    std::array<std::uint64_t, 64> bits;
+    std::array<Ref, 64> child;
+  };
+};
+
+// The shared part of a shard.
+struct ShardHead {
+  Word<std::uint64_t> stamp;  // The newest; at least the wall clock's microseconds, so that it grows even if lost.
+  PoolHead gates, visits, tiers, pauses, slots;
+  IndexHead gate_index, visit_index;
+  std::uint32_t waiters = 0;  // In all lines together. Derived.
+  Ref sweep = 0;              // Where the search for forgotten gates goes on.
+  std::uint32_t steps = 0;
+};
+
+}  // namespace airlock::model

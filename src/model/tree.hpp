@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "model/extents.hpp"
+
+namespace airlock::model {
+
+// A place in a tree; kept in the record itself.
+struct Links {
+  Ref left = kNone;
+  Ref right = kNone;
+  Ref parent = kNone;
+};
+
+// An ordered set of records: a treap whose priorities are hashes of the places, so that it needs no random source and
+// no balance fields. Expected O(log n) everywhere; erasing needs no search and touches only neighbours unless sums are
+// kept.
+//
+// Traits:
+//   Links& links(Ref)             where the record keeps its place
+//   bool before(Ref, Ref)         a strict order
+//   static constexpr bool kSums   whether update(ref) must run for every record whose subtree changed
+//   void update(Ref)              recomputes the record's sums from its children
+template <typename Traits>
+class Tree {
+ public:
+  explicit Tree(Traits traits) noexcept : traits_(traits) {}
+
+  void insert(Ref& root, Ref ref) const noexcept {
+    Ref parent = kNone;
+    Ref* place = &root;
+    while (*place != kNone) {
+      parent = *place;
+      Links& links = traits_.links(parent);
+      place = traits_.before(ref, parent) ? &links.left : &links.right;
+    }
+    *place = ref;
+    traits_.links(ref) = {kNone, kNone, parent};
+    if constexpr (Traits::kSums) traits_.update(ref);
+    while (traits_.links(ref).parent != kNone &&
+           priority(traits_.links(ref).parent) < priority(ref)) {
+      rotate_up(root, ref);
+    }
+    update_above(ref);
+  }
+
+  void erase(Ref& root, Ref ref) const noexcept {
+    Links& links = traits_.links(ref);
+    while (links.left != kNone && links.right != kNone) {
+      rotate_up(root, priority(links.left) > priority(links.right) ? links.left : links.right);
+    }
+    const Ref child = links.left != kNone ? links.left : links.right;
+    if (child != kNone) traits_.links(child).parent = links.parent;
+    place_of(root, ref) = child;
+    if constexpr (Traits::kSums) {
+      if (links.parent != kNone) {
+        traits_.update(links.parent);
+        update_above(links.parent);
+      }
+    }
+  }
+
+  // The record's sums changed without a move.
+  void refresh(Ref ref) const noexcept {
+    traits_.update(ref);
+    update_above(ref);
+  }
+
+  [[nodiscard]] Ref first(Ref root) const noexcept {
+    if (root == kNone) return kNone;
+    while (traits_.links(root).left != kNone) root = traits_.links(root).left;
+    return root;
+  }
+
+  [[nodiscard]] Ref next(Ref ref) const noexcept {
+    if (traits_.links(ref).right != kNone) return first(traits_.links(ref).right);
+    Ref parent = traits_.links(ref).parent;
+    while (parent != kNone && traits_.links(parent).right == ref) {
+      ref = parent;
+      parent = traits_.links(ref).parent;
+    }
+    return parent;
+  }
+
+ private:
+  static std::uint32_t priority(Ref ref) noexcept {
+    std::uint32_t x = ref * 0x9E3779B1U;
+    x = (x ^ (x >> 15)) * 0x85EBCA77U;
+    return x ^ (x >> 13);
+  }
+
+  // The link that points at `ref`.
+  Ref& place_of(Ref& root, Ref ref) const noexcept {
+    const Ref parent = traits_.links(ref).parent;
+    if (parent == kNone) return root;
+    Links& links = traits_.links(parent);
+    return links.left == ref ? links.left : links.right;
+  }
+
+  // `ref` takes its parent's place.
+  void rotate_up(Ref& root, Ref ref) const noexcept {
+    Links& links = traits_.links(ref);
+    const Ref parent = links.parent;
+    Links& above = traits_.links(parent);
+    place_of(root, parent) = ref;
+    Ref& inner = above.left == ref ? links.right : links.left;
+    Ref& given = above.left == ref ? above.left : above.right;
+    given = inner;
+    if (inner != kNone) traits_.links(inner).parent = parent;
+    inner = parent;
+    links.parent = std::exchange(above.parent, ref);
+    if constexpr (Traits::kSums) {
+      traits_.update(parent);
+      traits_.update(ref);
+    }
+  }
+
+  void update_above(Ref ref) const noexcept {
+    if constexpr (Traits::kSums) {
+      for (ref = traits_.links(ref).parent; ref != kNone; ref = traits_.links(ref).parent) {
+        traits_.update(ref);
+      }
+    }
+  }
+
+  Traits traits_;
+};
+
+}  // namespace airlock::model

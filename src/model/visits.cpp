@@ -1,0 +1,56 @@
+#include "model/visits.hpp"
+
+namespace airlock::model {
+
+At<Visit> Shard::find_visit(std::string_view gate, std::uint32_t hash,
+                            const VisitorId& visitor) const noexcept {
+  const At<Gate> found = find_gate(gate, hash);
+  return found ? find(found.ref, visitor) : At<Visit>();
+}
+
+void Shard::move(At<Gate> gate, At<Visit> visit, VisitState to) {
+  detach(gate, visit);
+  visit->called_until = 0;
+  visit->publish(to, visit->stamp());
+  attach(gate, visit);
+}
+
+// Changes when a visit inside ends.
+void Shard::set_expiry(At<Gate> gate, At<Visit> visit, Micros expiry) {
+  by_deadline().erase(gate->inside, visit.ref);
+  visit->expiry.set(expiry);
+  by_deadline().insert(gate->inside, visit.ref);
+  gate->next_due = std::min(gate->next_due, expiry);
+}
+
+// A hand-over becomes an admission. The state comes first: until then the claim window holds.
+void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment& moment) {
+  count_grant(gate->tallies, moment.now - visit->joined);
+  if (visit->weight.get() == 0) {
+    if (visit->dedupe == 0) return remove(gate, visit);
+    move(gate, visit, VisitState::spent);
+    return set_expiry(gate, visit, moment.now + visit->dedupe);
+  }
+  visit->owner.set(hold == Hold::bound ? owner : 0);
+  visit->hold.set(hold);
+  visit->granted_at.set(moment.now);
+  visit->publish(VisitState::holding, visit->stamp());
+  set_expiry(gate, visit, moment.now + visit->ttl);
+  drop_wishes(visit->wishes.get());
+  visit->wishes.set(kNone);
+}
+
+void Shard::revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now) {
+  visit->revoked.set(1);
+  if (how == Store::Revoke::now) {
+    bump(gate->tallies.revoked);
+    return remove(gate, visit);
+  }
+  listener_.changed(visit.ref, *visit);
+  // A holder renews at a third of its ttl, so it has heard of this by then.
+  constexpr Micros kMargin = 100'000;
+  const Micros grace = visit->ttl / 3 + kMargin;
+  if (now + grace < visit->expiry.get()) set_expiry(gate, visit, now + grace);
+}
+
+}  // namespace airlock::model

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "model/shard.hpp"
+
+// The members of Shard that every admission and release runs, inline.
+
+namespace airlock::model {
+
+inline At<Gate> Shard::find_gate(std::string_view name, std::uint32_t hash) const noexcept {
+  return gate_index_.find(hash, [&](const Gate& gate) { return gate.view() == name; });
+}
+
+inline At<Gate> Shard::open_gate(const GateName& name, std::uint32_t hash, Moment& moment) {
+  const At<Gate> found = find_gate(name.view(), hash);
+  return found ? found : new_gate(name, hash, moment);
+}
+
+inline std::uint32_t Shard::visit_hash(Ref gate, const VisitorId& visitor) noexcept {
+  return static_cast<std::uint32_t>(base::hash(visitor.high, visitor.low, gate));
+}
+
+inline At<Visit> Shard::find(Ref gate, const VisitorId& visitor) const noexcept {
+  return visit_index_.find(visit_hash(gate, visitor), [&](const Visit& visit) {
+    return visit.visitor == visitor && visit.gate == gate;
+  });
+}
+
+// The visit that the token is proof of, if it is still inside.
+inline At<Visit> Shard::holder_of(At<Gate> gate, const Token& token, Moment& moment) {
+  if (!gate) return {};
+  gate->last_used = moment.now;
+  if (moment.now >= gate->next_due) settle(gate, moment);
+  const At<Visit> visit = find(gate.ref, token.visitor);
+  return visit && visit->inside() && visit->fence() == token.fence ? visit : At<Visit>();
+}
+
+// A record that is filled in but not yet real. REQUIRES: room for a visit.
+inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const Asker& asker,
+                           Moment& moment) {
+  const At<Visit> visit = visits_.at(visits_.take());
+  visit->hash = visit_hash(gate.ref, request.visitor);
+  visit->gate = gate.ref;
+  visit->visitor = request.visitor;
+  if (request.permits) {
+    visit->weight.set(request.permits->weight);
+    visit->limit.set(request.permits->limit);
+    visit->exclusive = request.permits->exclusive;
+    visit->ttl = request.permits->ttl.count();
+  } else {
+    visit->weight.set(0);
+    visit->ttl = 0;
+  }
+  visit->slot.set(kNone);
+  visit->joined = moment.now;
+  visit->owner.set(request.hold == Hold::bound ? asker.owner : 0);
+  visit->hold.set(request.hold);
+  visit->revoked.set(0);
+  visit->wishes.set(kNone);
+  visit->called_until = 0;
+  visit->cost = request.cost;
+  visit->label = request.label.empty() ? *asker.label : Label(request.label);
+  return visit;
+}
+
+// Puts a visit where its state says it belongs.
+inline void Shard::attach(At<Gate> gate, At<Visit> visit) {
+  gate->next_due = std::min(gate->next_due, visit->deadline());
+  if (visit->in_line()) {
+    by_deadline().insert(gate->outside, visit.ref);
+    by_order().insert(gate->line, visit.ref);
+    ++head_.waiters;
+    return;
+  }
+  by_deadline().insert(gate->inside, visit.ref);
+  if (!visit->inside()) return;
+  gate->in_use += visit->weight.get();
+  ++gate->holders;
+}
+
+// Takes it out of there again.
+inline void Shard::detach(At<Gate> gate, At<Visit> visit) {
+  if (visit->in_line()) {
+    by_deadline().erase(gate->outside, visit.ref);
+    by_order().erase(gate->line, visit.ref);
+    --head_.waiters;
+    if (gate->drawn == visit.ref) gate->drawn = kNone;
+    return;
+  }
+  by_deadline().erase(gate->inside, visit.ref);
+  if (!visit->inside()) return;
+  gate->in_use -= visit->weight.get();
+  --gate->holders;
+  if (visit->slot.get() != kNone) slots_.give(*gate, visit->slot.get());
+}
+
+inline void Shard::remove(At<Gate> gate, At<Visit> visit) {
+  listener_.changed(visit.ref, *visit);
+  detach(gate, visit);
+  --gate->visits;
+  visit_index_.erase(visit.ref);
+  visit->publish(VisitState::free, visit->stamp());
+  drop_wishes(visit->wishes.get());
+  visits_.give(visit.ref);
+}
+
+// Law 7. In the shard before anyone can have it.
+inline std::uint64_t Shard::next_stamp(const Moment& moment) {
+  const auto wall = static_cast<std::uint64_t>(std::max<Micros>(moment.wall, 0));
+  head_.stamp.publish(std::max(head_.stamp.get() + 1, wall));
+  return head_.stamp.get();
+}
+
+// Gives a new record or a waiter what an admission has, short of the state and the fence, which it returns.
+// REQUIRES: Slots::reserve().
+inline Fence Shard::prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Moment& moment) {
+  if (!visit->is_free()) detach(gate, visit);
+  give_slot(*gate, *visit);
+  visit->expiry.set(expiry);
+  visit->granted_at.set(moment.now);
+  const Fence fence = next_stamp(moment);
+  if (visit->weight.get() != 0) gate->last_fence = fence;
+  return fence;
+}
+
+inline void Shard::publish(At<Gate> gate, At<Visit> visit, VisitState state, std::uint64_t stamp) {
+  const bool known = visit->in_line();
+  visit->publish(state, stamp);
+  if (!known) {
+    ++gate->visits;
+    visit_index_.insert(visit.ref);
+  }
+  attach(gate, visit);
+}
+
+inline void Shard::give_slot(Gate& gate, Visit& visit) {
+  visit.slot.set(visit.weight.get() == 1 ? slots_.take(gate) : kNone);
+}
+
+inline void Shard::count_grant(Tallies& tallies, Micros waited) {
+  bump(tallies.granted);
+  if (waited == 0) return bump(tallies.waits[0]);
+  const auto bucket = std::ranges::lower_bound(Counters::kWaitBounds, Duration(waited));
+  bump(tallies.waits[static_cast<std::size_t>(bucket - Counters::kWaitBounds.begin())]);
+  tallies.wait_sum.set(tallies.wait_sum.get() + waited);
+}
+
+inline void Shard::check_order(const Gate& gate, const Request& request) const {
+  if (!request.line.join || gate.line == kNone) return;
+  if (request.line.order != gate.order ||
+      (gate.order == Order::aging_lottery && request.line.aging != gate.aging)) {
+    throw InvalidArgument("gate \"" + std::string(gate.view()) +
+                          "\" has a line with another order; it can change when the line is empty");
+  }
+}
+
+inline void Shard::note_limit(Gate& gate, const Permits& permits) const {
+  if (gate.visits == 0) gate.limits_disagree = false;
+  if (gate.limit_seen.get() != permits.limit) {
+    if (gate.limit_seen.get() != 0 && gate.visits != 0) gate.limits_disagree = true;
+    gate.limit_seen.set(permits.limit);
+  }
+  if (gate.exclusive_seen.get() != (permits.exclusive ? 1U : 0U)) {
+    gate.exclusive_seen.set(permits.exclusive ? 1 : 0);
+  }
+}
+
+// Law 1. A weight above an operator's limit runs alone.
+inline bool Shard::fits(const Gate& gate, std::uint32_t limit, bool exclusive,
+                 std::uint32_t weight) noexcept {
+  const std::uint32_t set = gate.limit_override.get();
+  const std::uint32_t effective = set == kNone ? limit : (exclusive ? std::min(set, limit) : set);
+  if (std::uint64_t{gate.in_use} + weight <= effective) return true;
+  return set != kNone && effective >= 1 && weight > effective && gate.in_use == 0;
+}
+
+}  // namespace airlock::model

@@ -1,0 +1,25 @@
+#include "airlock/group_seal.hpp"
+
+#include <utility>
+
+#include "airlock/error.hpp"
+#include "seal/steps.hpp"
+
+namespace airlock {
+
+GroupSeal::GroupSeal(std::vector<Seal> parts) : JointSeal(std::move(parts)) {
+  const Seal& first = this->parts().front();
+  for (const Seal& part : this->parts()) {
+    if (part.store() == first.store() && part.gate().group() == first.gate().group()) continue;
+    throw InvalidArgument("gate " + part.gate().text() + ": not of the group and store of " +
+                          first.gate().text() + "; a ChainedSeal may have any");
+  }
+}
+
+Outcome<Admissions> GroupSeal::try_acquire(std::uint32_t cost, const Visitor& who) const {
+  std::vector<Request> requests;
+  for (const Seal& part : parts()) requests.push_back(part.request(who, cost));
+  return seal::ask_all(*parts().front().store(), requests);
+}
+
+}  // namespace airlock

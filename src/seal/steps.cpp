@@ -1,0 +1,115 @@
+#include "seal/steps.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/quote.hpp"
+
+namespace airlock::seal {
+namespace {
+
+std::string about(const GateName& gate, const std::string& text) {
+  return "gate " + base::quoted(gate.view()) + ": " + text;
+}
+
+// Called while the StoreError is being handled.
+[[noreturn]] void throw_not_asked(const GateName& gate, const StoreError& cause) {
+  std::throw_with_nested(SealAcquiringError(
+      about(gate, std::string("not decided, the store failed: ") + cause.what())));
+}
+
+// A seal does not join a line, but a visitor may stand in one all the same.
+Refused refusal(const Queued& queued) {
+  return {.reason = Reason::full, .retry_after = queued.next_check, .rate = queued.rate};
+}
+
+Refused refusal(const Refused& refused) { return refused; }
+Refused refusal(std::monostate /*none*/) { return {}; }
+
+void note(Admission& held, Duration ttl, Instant sent) {
+  held.expires_in = ttl;
+  held.deadline = admission(held, sent).deadline;
+}
+
+[[noreturn]] void throw_expired(const GateName& gate, Renewal why) {
+  throw LeaseExpiredError(about(gate, why == Renewal::revoked
+                                          ? "an operator revoked the admission; stop the work"
+                                          : "the admission has ended; stop the work"));
+}
+
+}  // namespace
+
+Admission admission(const Granted& granted, Instant sent) noexcept {
+  constexpr Duration kLeast = std::chrono::milliseconds(10);
+  const Duration margin = std::max(kLeast, granted.expires_in / 100);
+  return {granted, sent + granted.expires_in - margin};
+}
+
+Outcome<Admission> ask(Store& store, const Request& request) try {
+  const Instant sent = store.clock().now();
+  const Answer answer = store.admit(request);
+  if (const auto* granted = std::get_if<Granted>(&answer)) return admission(*granted, sent);
+  if (const auto* queued = std::get_if<Queued>(&answer)) return refusal(*queued);
+  return std::get<Refused>(answer);
+} catch (const StoreError& error) {
+  throw_not_asked(request.gate, error);
+}
+
+Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> requests) try {
+  const Instant sent = store.clock().now();
+  const GroupAnswer answer = store.admit_all(requests);
+  if (!answer) return std::visit([](const auto& why) { return refusal(why); }, answer.because);
+  std::vector<Admission> held;
+  for (const Granted& granted : answer.granted) held.push_back(admission(granted, sent));
+  return held;
+} catch (const StoreError& error) {
+  throw_not_asked(requests.front().gate, error);
+}
+
+void give_back(Store& store, const Token& token) try {
+  if (!store.release(token)) {
+    throw SealReleasingError(about(token.gate, "nothing released, the admission has ended before"));
+  }
+} catch (const StoreError& error) {
+  std::throw_with_nested(SealReleasingError(
+      about(token.gate, std::string("perhaps not released, the store failed: ") + error.what())));
+}
+
+bool extend(Store& store, std::span<const Extension> extensions) {
+  std::vector<RenewItem> items;
+  for (const auto& [held, ttl, weight] : extensions) items.push_back({held->token, ttl, weight});
+  const Instant sent = store.clock().now();
+  store.renew(items);
+
+  const RenewItem* expired = nullptr;
+  bool room = true;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Renewal result = items[i].result;
+    if (result == Renewal::renewed) note(*extensions[i].held, items[i].ttl, sent);
+    if (result == Renewal::no_room) room = false;
+    if (result == Renewal::gone || result == Renewal::revoked) expired = &items[i];
+  }
+  if (expired != nullptr) throw_expired(expired->token.gate, expired->result);
+  return room;
+}
+
+bool is_live(Store& store, const Token& token) {
+  const auto view = store.look(token.gate);
+  return view && std::ranges::any_of(view->holders, [&](const HolderView& holder) {
+           return holder.visitor == token.visitor && holder.fence == token.fence;
+         });
+}
+
+void throw_foreign_release(const GateName& gate) {
+  throw SealReleasingError(about(gate, "nothing released, the token is of another gate or store"));
+}
+
+void throw_foreign_renewal(const GateName& gate) {
+  throw LeaseExpiredError(about(gate, "nothing renewed, the token is of another gate or store"));
+}
+
+}  // namespace airlock::seal

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "airlock/error.hpp"
+#include "airlock/outcome.hpp"
+#include "airlock/seal.hpp"
+#include "airlock/store.hpp"
+
+// The steps of a store as seals answer for them: refusals are values, failures are the seals' exceptions.
+
+namespace airlock::seal {
+
+// What was granted, with its deadline; `sent` is the moment before the question left.
+[[nodiscard]] Admission admission(const Granted& granted, Instant sent) noexcept;
+
+// SealAcquiringError over the StoreError.
+[[nodiscard]] Outcome<Admission> ask(Store& store, const Request& request);
+[[nodiscard]] Outcome<std::vector<Admission>> ask_all(Store& store,
+                                                      std::span<const Request> requests);
+
+// SealReleasingError if it was gone, or over the StoreError.
+void give_back(Store& store, const Token& token);
+
+// Renews all in one call and brings the admissions up to date; false if a weight does not fit. LeaseExpiredError for
+// one that cannot be renewed, when the others have been.
+struct Extension {
+  Admission* held;
+  Duration ttl;
+  std::optional<std::uint32_t> weight = {};
+};
+bool extend(Store& store, std::span<const Extension> extensions);
+
+[[nodiscard]] bool is_live(Store& store, const Token& token);
+
+[[noreturn]] void throw_foreign_release(const GateName& gate);
+[[noreturn]] void throw_foreign_renewal(const GateName& gate);
+
+}  // namespace airlock::seal

@@ -1,0 +1,22 @@
+#include "airlock/error.hpp"
+#include "airlock/store.hpp"
+#include "store/memory/memory_store.hpp"
+#include "store/uri.hpp"
+
+namespace airlock {
+namespace {
+
+std::shared_ptr<Store> open_memory(const Uri& uri) {
+  if (!uri.rest().empty()) throw InvalidArgument("store URI: memory: has no name, only options");
+  return memory::make_store({.shards = uri.count("shards")}, Clock::system());
+}
+
+}  // namespace
+
+std::shared_ptr<Store> open_store(std::string_view uri) {
+  const Uri parsed = Uri::parse(uri);
+  if (parsed.store() == StoreKind::memory) return open_memory(parsed);
+  throw InvalidArgument("store URI: " + parsed.scheme() + ": is not built into this version");
+}
+
+}  // namespace airlock

@@ -1,0 +1,244 @@
+#include <string>
+#include <vector>
+
+#include "contract/support/store_contract.hpp"
+
+// Law 8 at several gates of a group: all or nothing in one step; waiting in the first refusing line, called, not handed.
+
+namespace airlock::contract {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class Group : public StoreContract {
+ protected:
+  // One visitor's question to gates of the group "g".
+  GroupAnswer ask_all(const std::vector<Question>& questions) {
+    std::vector<Request> requests;
+    for (const auto& question : questions) requests.push_back(question.request());
+    return store().admit_all(requests);
+  }
+
+  std::vector<Question> both(std::string_view name) const {
+    return {visitor(name).at("g/one"), visitor(name).at("g/two")};
+  }
+
+  std::vector<Question> joining(std::string_view name) const {
+    std::vector<Question> questions = both(name);
+    for (auto& question : questions) question.joins();
+    return questions;
+  }
+
+  // The answer is a place in the line of the gate at `index`.
+  void expect_waits_at(std::size_t index, const GroupAnswer& answer) {
+    EXPECT_FALSE(answer);
+    EXPECT_TRUE(std::holds_alternative<Queued>(answer.because));
+    EXPECT_EQ(answer.at, index);
+    EXPECT_THAT(answer.granted, IsEmpty());
+  }
+};
+
+TEST_P(Group, EntersAllGatesInOneStep) {
+  const GroupAnswer answer = ask_all(both("ann"));
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer.granted.size(), 2U);
+  EXPECT_EQ(answer.granted[0].token.gate, GateName("g/one"));
+  EXPECT_EQ(answer.granted[1].token.gate, GateName("g/two"));
+  EXPECT_GT(answer.granted[0].token.fence, 0U);
+  EXPECT_GT(answer.granted[1].token.fence, 0U);
+  EXPECT_THAT(holders("g/one"), ElementsAre("ann"));
+  EXPECT_THAT(holders("g/two"), ElementsAre("ann"));
+}
+
+TEST_P(Group, ARefusingGateKeepsTheVisitorOutOfAll) {
+  enters(visitor("ann").at("g/two").ttl(5s));
+  const GroupAnswer answer = ask_all(both("bob"));
+  EXPECT_FALSE(answer);
+  EXPECT_EQ(answer.at, 1U);
+  ASSERT_TRUE(std::holds_alternative<Refused>(answer.because));
+  EXPECT_EQ(std::get<Refused>(answer.because).reason, Reason::full);
+  EXPECT_LASTS(std::get<Refused>(answer.because).retry_after, 5s);
+  EXPECT_THAT(holders("g/one"), IsEmpty());
+  enters(visitor("cid").at("g/one"));
+}
+
+TEST_P(Group, ARefusingGateTakesNoTokenAnywhere) {
+  every_visitor.rate({.count = 10, .period = 1h});
+  enters(visitor("ann").at("g/two"));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(ask_all(both("bob")).at, 1U);
+  EXPECT_EQ(enters(visitor("cid").at("g/one")).rate.remaining, 9U);
+  EXPECT_EQ(look("g/two").rates.at(0).info.remaining, 9U);
+}
+
+TEST_P(Group, ARefusingTierTakesNoSlotAnywhere) {
+  const Rate hourly{.count = 1, .period = 1h};
+  enters(visitor("ann").at("g/two").limit(5).rate(hourly));
+  std::vector<Question> questions = both("bob");
+  questions[1].limit(5).rate(hourly);
+  const GroupAnswer answer = ask_all(questions);
+  EXPECT_EQ(answer.at, 1U);
+  ASSERT_TRUE(std::holds_alternative<Refused>(answer.because));
+  EXPECT_EQ(std::get<Refused>(answer.because).reason, Reason::rate);
+  EXPECT_THAT(holders("g/one"), IsEmpty());
+  EXPECT_THAT(holders("g/two"), ElementsAre("ann"));
+}
+
+TEST_P(Group, ARetryFindsTheFirstAnswer) {
+  const GroupAnswer first = ask_all(both("ann"));
+  after(10s);
+  const GroupAnswer again = ask_all(both("ann"));
+  ASSERT_TRUE(first && again);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(again.granted[i].repeated);
+    EXPECT_EQ(again.granted[i].token, first.granted[i].token);
+    EXPECT_LASTS(again.granted[i].expires_in, 20s);
+  }
+}
+
+TEST_P(Group, AGateAlreadyHeldStaysHeldWhateverTheOthersSay) {
+  const Token one = enters(visitor("ann").at("g/one")).token;
+  const Token bob = enters(visitor("bob").at("g/two")).token;
+  EXPECT_EQ(ask_all(both("ann")).at, 1U);
+  EXPECT_THAT(holders("g/one"), ElementsAre("ann"));
+  EXPECT_TRUE(releases(bob));
+  const GroupAnswer answer = ask_all(both("ann"));
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer.granted[0].repeated);
+  EXPECT_EQ(answer.granted[0].token, one);
+  EXPECT_FALSE(answer.granted[1].repeated);
+}
+
+TEST_P(Group, EachGateIsReleasedByItself) {
+  const GroupAnswer answer = ask_all(both("ann"));
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(releases(answer.granted[0].token));
+  EXPECT_THAT(holders("g/one"), IsEmpty());
+  EXPECT_THAT(holders("g/two"), ElementsAre("ann"));
+}
+
+TEST_P(Group, APausedGateRefusesAll) {
+  store().pause("g/two", 5s);
+  const GroupAnswer answer = ask_all(both("ann"));
+  EXPECT_EQ(answer.at, 1U);
+  ASSERT_TRUE(std::holds_alternative<Refused>(answer.because));
+  EXPECT_EQ(std::get<Refused>(answer.because).reason, Reason::paused);
+  EXPECT_THAT(holders("g/one"), IsEmpty());
+}
+
+// --- waiting ---
+
+TEST_P(Group, WaitsInTheFirstRefusingLineOnly) {
+  enters(visitor("ann").at("g/one"));
+  enters(visitor("ann").at("g/two"));
+  expect_waits_at(0, ask_all(joining("bob")));
+  EXPECT_THAT(line("g/one"), ElementsAre("bob"));
+  EXPECT_THAT(line("g/two"), IsEmpty());
+}
+
+TEST_P(Group, IsCalledAtTheHeadAndNeverHanded) {
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  expect_waits_at(0, ask_all(joining("bob")));
+  int calls = 0;
+  ASSERT_TRUE(store().watch("g/one", VisitorId::named("bob"), [&] { ++calls; }));
+  EXPECT_TRUE(releases(ann));
+  deliver_calls();
+  EXPECT_EQ(calls, 1);
+  EXPECT_THAT(holders("g/one"), IsEmpty());
+  EXPECT_THAT(line("g/one"), ElementsAre("bob"));
+  ASSERT_TRUE(ask_all(joining("bob")));
+  EXPECT_THAT(holders("g/one"), ElementsAre("bob"));
+  EXPECT_THAT(holders("g/two"), ElementsAre("bob"));
+  EXPECT_THAT(line("g/one"), IsEmpty());
+}
+
+TEST_P(Group, IsNotOvertakenWhileItIsCalled) {
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  expect_waits_at(0, ask_all(joining("bob")));
+  EXPECT_TRUE(releases(ann));
+  is_refused(visitor("cid").at("g/one"), Reason::full);
+  EXPECT_EQ(waits(visitor("cid").at("g/one")).position, 2U);
+  ASSERT_TRUE(ask_all(joining("bob")));
+}
+
+TEST_P(Group, ThatDoesNotComeWhenCalledHoldsNobodyUpForEver) {
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  expect_waits_at(0, ask_all(joining("bob")));
+  EXPECT_TRUE(releases(ann));
+  after(10s);
+  enters(visitor("cid").at("g/one"));
+}
+
+TEST_P(Group, WaitsInItsTurn) {
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  waits(visitor("bob").at("g/one"));
+  const GroupAnswer cid = ask_all(joining("cid"));
+  expect_waits_at(0, cid);
+  EXPECT_EQ(std::get<Queued>(cid.because).position, 2U);
+  EXPECT_TRUE(releases(ann));
+  expect_waits_at(0, ask_all(joining("cid")));
+  EXPECT_TRUE(releases(enters(visitor("bob").at("g/one")).token));
+  ASSERT_TRUE(ask_all(joining("cid")));
+}
+
+TEST_P(Group, MovesToTheLineThatRefusesNow) {
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  expect_waits_at(0, ask_all(joining("bob")));
+  const Token dan = enters(visitor("dan").at("g/two")).token;
+  EXPECT_TRUE(releases(ann));
+  expect_waits_at(1, ask_all(joining("bob")));
+  EXPECT_THAT(line("g/one"), IsEmpty());
+  EXPECT_THAT(line("g/two"), ElementsAre("bob"));
+  enters(visitor("cid").at("g/one").ttl(1s));
+  EXPECT_TRUE(releases(dan));
+  after(1s);
+  ASSERT_TRUE(ask_all(joining("bob")));
+}
+
+TEST_P(Group, LeavesTheLineItWaitsIn) {
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  expect_waits_at(0, ask_all(joining("bob")));
+  waits(visitor("cid").at("g/one"));
+  EXPECT_TRUE(store().leave("g/one", VisitorId::named("bob")));
+  EXPECT_FALSE(store().leave("g/two", VisitorId::named("bob")));
+  EXPECT_TRUE(releases(ann));
+  enters(visitor("cid").at("g/one"));
+}
+
+// --- what cannot be asked ---
+
+TEST_P(Group, GatesOfDifferentGroupsCannotBeDecidedTogether) {
+  EXPECT_THROW((void)ask_all({visitor("ann").at("g/one"), visitor("ann").at("h/two")}),
+               InvalidArgument);
+  EXPECT_THROW((void)ask_all({visitor("ann").at("one"), visitor("ann").at("two")}),
+               InvalidArgument);
+  EXPECT_FALSE(knows("g/one"));
+  EXPECT_FALSE(knows("one"));
+}
+
+TEST_P(Group, SeveralVisitorsCannotAskTogether) {
+  EXPECT_THROW((void)ask_all({visitor("ann").at("g/one"), visitor("bob").at("g/two")}),
+               InvalidArgument);
+  EXPECT_FALSE(knows("g/one"));
+}
+
+TEST_P(Group, AGateCannotBeAskedForTwice) {
+  EXPECT_THROW((void)ask_all({visitor("ann").at("g/one"), visitor("ann").at("g/one")}),
+               InvalidArgument);
+  EXPECT_FALSE(knows("g/one"));
+}
+
+TEST_P(Group, NoGatesCannotBeAskedFor) {
+  EXPECT_THROW((void)store().admit_all({}), InvalidArgument);
+}
+
+TEST_P(Group, ABadRequestAmongGoodOnesChangesNothing) {
+  EXPECT_THROW((void)ask_all({visitor("ann").at("g/one"), visitor("ann").at("g/two").limit(0)}),
+               InvalidArgument);
+  EXPECT_FALSE(knows("g/one"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, Group, ::testing::ValuesIn(all_stores()), name_of_store);
+
+}  // namespace
+}  // namespace airlock::contract

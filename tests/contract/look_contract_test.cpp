@@ -1,0 +1,217 @@
+#include <array>
+#include <string>
+#include <vector>
+
+#include "contract/support/store_contract.hpp"
+
+// What operators see: look, counts, list, counters.
+
+namespace airlock::contract {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST_P(StoreContract, AnUnknownGateIsUnknown) {
+  EXPECT_FALSE(knows("unknown"));
+  EXPECT_THAT(store().list(), IsEmpty());
+  EXPECT_FALSE(knows("unknown"));
+}
+
+TEST_P(StoreContract, LookShowsWhoHolds) {
+  const Granted ann = enters(visitor("ann").limit(4).weight(2).detached());
+  after(3s);
+  const Granted bob = enters(visitor("bob").limit(4));
+  after(2s);
+  const GateView view = look();
+  EXPECT_EQ(view.name, "gate");
+  EXPECT_EQ(view.counts, (GateCounts{.in_use = 3, .limit = 4, .holders = 2, .waiting = 0}));
+  EXPECT_EQ(view.last_fence, bob.token.fence);
+  ASSERT_EQ(view.holders.size(), 2U);
+  const HolderView& first = view.holders[0];
+  EXPECT_EQ(first.visitor, VisitorId::named("ann"));
+  EXPECT_EQ(first.label, "ann");
+  EXPECT_EQ(first.fence, ann.token.fence);
+  EXPECT_EQ(first.weight, 2U);
+  EXPECT_LASTS(first.age, 5s);
+  EXPECT_LASTS(first.remaining, 25s);
+  EXPECT_TRUE(first.claimed);
+  EXPECT_FALSE(first.revoked);
+  EXPECT_EQ(first.hold, Hold::detached);
+  EXPECT_EQ(view.holders[1].slot, bob.slot);
+  EXPECT_LASTS(view.holders[1].age, 2s);
+}
+
+TEST_P(StoreContract, LookShowsTheAgeOfALeaseHoweverOftenItWasRenewed) {
+  const Token ann = enters("ann").token;
+  after(20s);
+  EXPECT_EQ(store().renew(ann, 30s), Renewal::renewed);
+  EXPECT_LASTS(look().holders.at(0).age, 20s);
+}
+
+TEST_P(StoreContract, LookShowsWhoWaits) {
+  every_visitor.order(Order::priority);
+  enters(visitor("ann").limit(2).weight(2));
+  waits(visitor("bob").limit(2).priority(3));
+  after(2s);
+  waits(visitor("cid").limit(2).weight(2).priority(7).detached());
+  const GateView view = look();
+  EXPECT_EQ(view.order, Order::priority);
+  EXPECT_EQ(view.counts.waiting, 2U);
+  ASSERT_EQ(view.line.size(), 2U);
+  EXPECT_EQ(view.line[0].visitor, VisitorId::named("cid"));
+  EXPECT_EQ(view.line[0].label, "cid");
+  EXPECT_EQ(view.line[0].weight, 2U);
+  EXPECT_EQ(view.line[0].priority, 7U);
+  EXPECT_EQ(view.line[0].hold, Hold::detached);
+  EXPECT_EQ(view.line[1].label, "bob");
+  EXPECT_LASTS(view.line[1].waited, 2s);
+  EXPECT_TRUE(view.line[1].present);
+}
+
+TEST_P(StoreContract, AVisitorWithoutALabelHasADefaultOne) {
+  Question ann = visitor("ann");
+  Request request = ann.request();
+  request.label = {};
+  ASSERT_TRUE(std::holds_alternative<Granted>(store().admit(request)));
+  EXPECT_FALSE(look().holders.at(0).label.empty());
+}
+
+TEST_P(StoreContract, LookLeavesOutWhatHasEnded) {
+  every_visitor.limit(2);
+  enters(visitor("ann").ttl(1s));
+  enters(visitor("bob").ttl(1s));
+  store().pause(gate(), 1s);
+  after(1s);
+  EXPECT_THAT(holders(), IsEmpty());
+  EXPECT_THAT(look().pauses, IsEmpty());
+  EXPECT_EQ(look().counts.in_use, 0U);
+}
+
+TEST_P(StoreContract, LookAsksAndChangesNothing) {
+  every_visitor.rate({.count = 10, .period = 1h});
+  enters("ann");
+  waits("bob");
+  const std::string before = describe(look());
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(describe(look()), before);
+  (void)store().counts(std::array<GateName, 1>{gate()});
+  (void)store().list();
+  EXPECT_EQ(describe(look()), before);
+}
+
+TEST_P(StoreContract, CountsComeInTheOrderAsked) {
+  enters(visitor("ann").at("one").limit(5).weight(3));
+  enters(visitor("ann").at("two"));
+  waits(visitor("bob").at("two"));
+  const std::vector<GateName> names = {"two", "unknown", "one", "two"};
+  const GateCounts one{.in_use = 3, .limit = 5, .holders = 1, .waiting = 0};
+  const GateCounts two{.in_use = 1, .limit = 1, .holders = 1, .waiting = 1};
+  EXPECT_THAT(store().counts(names), ElementsAre(two, GateCounts{}, one, two));
+  EXPECT_THAT(store().counts({}), IsEmpty());
+  EXPECT_FALSE(knows("unknown"));
+}
+
+TEST_P(StoreContract, CountsLeaveOutWhatHasExpired) {
+  enters(visitor("ann").ttl(1s));
+  after(1s);
+  const auto counts = store().counts(std::array<GateName, 1>{gate()});
+  EXPECT_EQ(counts.at(0).in_use, 0U);
+  EXPECT_EQ(counts.at(0).holders, 0U);
+}
+
+TEST_P(StoreContract, TheListIsSorted) {
+  std::vector<std::string> names;
+  for (int i = 100; i < 200; ++i) names.push_back("gate:" + std::to_string(i));
+  for (auto name = names.rbegin(); name != names.rend(); ++name) enters(visitor("ann").at(*name));
+  EXPECT_EQ(store().list(), names);
+}
+
+// --- counters ---
+
+TEST_P(StoreContract, CountersCountGrantsOnce) {
+  every_visitor.limit(2);
+  enters("ann");
+  repeats("ann");
+  enters("bob");
+  EXPECT_EQ(look().counters.granted, 2U);
+}
+
+TEST_P(StoreContract, CountersCountAHandOverOnce) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  EXPECT_TRUE(releases(ann));
+  enters("bob");
+  repeats("bob");
+  EXPECT_EQ(look().counters.granted, 2U);
+}
+
+TEST_P(StoreContract, CountersCountRefusalsByReason) {
+  every_visitor.limit(2);
+  const auto refused = [&](Reason reason) {
+    return look().counters.refused.at(static_cast<std::size_t>(reason));
+  };
+  enters(visitor("ann").rate({.count = 1, .period = 1h}));
+  is_refused(visitor("bob").rate({.count = 1, .period = 1h}), Reason::rate);
+  is_refused(visitor("bob").rate({.count = 1, .period = 1h}), Reason::rate);
+  is_refused(visitor("bob").rate({.count = 1, .period = 1h}).cost(2), Reason::never);
+  enters("bob");
+  is_refused("cid", Reason::full);
+  waits("cid");
+  is_refused(visitor("dan").max_waiting(1).joins(), Reason::line_full);
+  store().pause(gate(), 1s);
+  is_refused("eve", Reason::paused);
+  EXPECT_EQ(refused(Reason::rate), 2U);
+  EXPECT_EQ(refused(Reason::never), 1U);
+  EXPECT_EQ(refused(Reason::full), 1U);
+  EXPECT_EQ(refused(Reason::line_full), 1U);
+  EXPECT_EQ(refused(Reason::paused), 1U);
+  EXPECT_EQ(refused(Reason::late), 0U);
+}
+
+TEST_P(StoreContract, CountersCountWhatEndedAndHow) {
+  every_visitor.limit(2);
+  enters(visitor("ann").ttl(1s));
+  const Token bob = enters("bob").token;
+  after(1s);
+  EXPECT_EQ(look().counters.expired, 1U);
+  EXPECT_TRUE(releases(bob));
+  EXPECT_EQ(look().counters.expired, 1U);
+  EXPECT_EQ(look().counters.revoked, 0U);
+  EXPECT_EQ(look().counters.missed, 0U);
+  EXPECT_EQ(look().counters.abandoned, 0U);
+}
+
+TEST_P(StoreContract, CountersCountThoseWhoGaveUp) {
+  enters("ann");
+  waits("bob");
+  waits(visitor("cid").patience(1s));
+  EXPECT_TRUE(leaves("bob"));
+  after(1s);
+  EXPECT_EQ(look().counters.abandoned, 2U);
+}
+
+TEST_P(StoreContract, CountersKnowHowLongVisitorsWaited) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  after(3s);
+  EXPECT_TRUE(releases(ann));
+  enters("bob");
+  const Counters counters = look().counters;
+  EXPECT_LASTS(counters.wait_sum, 3s);
+  EXPECT_EQ(counters.waits.at(7), 1U) << "the bucket from one to five seconds";
+}
+
+TEST_P(StoreContract, CountersPutAWaitOfExactlyABoundBelowIt) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  after(5s);
+  EXPECT_TRUE(releases(ann));
+  enters("bob");
+  EXPECT_EQ(look().counters.waits.at(7), 1U) << "bounds are upper bounds";
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
+
+}  // namespace
+}  // namespace airlock::contract

@@ -1,0 +1,33 @@
+#include "airlock/testing.hpp"
+#include "contract/support/store_under_test.hpp"
+
+namespace airlock::contract {
+namespace {
+
+class MemoryStoreUnderTest final : public StoreUnderTest {
+ public:
+  std::shared_ptr<Store> store() override { return store_; }
+  Instant now() override { return clock_.now(); }
+  void advance(Duration duration) override { clock_.advance(duration); }
+  void jump_wall(Duration by) override { clock_.set_wall(clock_.wall() + by); }
+  Instant wall() override { return clock_.wall(); }
+
+ private:
+  airlock::testing::ManualClock clock_;
+  std::shared_ptr<Store> store_ = airlock::testing::memory_store(clock_);
+};
+
+template <typename Kind>
+std::unique_ptr<StoreUnderTest> make() {
+  return std::make_unique<Kind>();
+}
+
+}  // namespace
+
+std::vector<StoreFactory> all_stores() {
+  return {
+      {"memory", make<MemoryStoreUnderTest>},
+  };
+}
+
+}  // namespace airlock::contract

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "airlock/answer.hpp"
+#include "airlock/look.hpp"
+#include "airlock/request.hpp"
+#include "airlock/store.hpp"
+#include "model/support/reference_rates.hpp"
+
+namespace airlock::reference {
+
+// A second implementation of what a store promises, for comparison: plain containers, linear scans, nothing kept that
+// can be counted. Written from DESIGN.md section 2 and the public headers, not from src/model.
+//
+// Its fences grow as they must, but by their own numbers.
+class Model {
+ public:
+  explicit Model(std::uint32_t seed) : draw_(seed % kModulus == 0 ? 1 : seed % kModulus) {}
+
+  void set_time(Duration now, Duration wall) {
+    now_ = now;
+    wall_ = wall;
+  }
+
+  Answer admit(const Request& request);
+  GroupAnswer admit_all(std::span<const Request> requests);
+  bool leave(const std::string& gate, const VisitorId& visitor);
+  void refund(const Request& request);
+  Renewal renew(const Token& token, Duration ttl, std::optional<std::uint32_t> weight);
+  bool release(const Token& token);
+  bool disown(const Token& token);
+  std::optional<Granted> adopt(const Token& token);
+
+  std::optional<GateView> look(const std::string& gate);
+  std::vector<std::string> list() const;
+
+  void set_limit(const std::string& gate, std::optional<std::uint32_t> limit);
+  void pause(const std::string& gate, Duration duration, const std::string& reporter);
+  bool resume(const std::string& gate, const std::string& reporter);
+  std::size_t revoke(const std::string& gate, const std::optional<VisitorId>& visitor,
+                     Store::Revoke how);
+  bool purge(const std::string& gate);
+  void collect();
+
+  // Whom a watch must have told since the last call: handed over, called, revoked, purged.
+  std::set<std::pair<std::string, VisitorId>> take_told() { return std::exchange(told_, {}); }
+
+ private:
+  enum class State { waiting, absent, handed, holding, spent };
+
+  struct Visit {
+    VisitorId visitor;
+    std::string label;
+    State state = State::waiting;
+    std::optional<Permits> permits;  // None: rates only.
+    std::vector<Rate> rates;
+    std::uint32_t cost = 1;
+    Duration dedupe{0};
+    Hold hold = Hold::bound;
+    bool several = false;  // Waits for more gates than this one: called, never handed.
+
+    // While it waits.
+    std::uint64_t arrival = 0;
+    std::uint16_t priority = 0;
+    Duration joined{0};
+    Duration patience{0};
+    Duration patience_end{0};
+    Duration claim_window{0};
+    std::optional<Duration> called_until = {};
+
+    // Once it is in.
+    Fence fence = 0;
+    Slot slot = {};
+    Duration granted_at{0};
+    Duration expiry{0};
+    bool revoked = false;
+
+    [[nodiscard]] bool in_line() const { return state == State::waiting || state == State::absent; }
+    [[nodiscard]] bool inside() const { return state == State::handed || state == State::holding; }
+    [[nodiscard]] std::uint32_t weight() const { return permits ? permits->weight : 0; }
+  };
+
+  struct Gate {
+    std::string name;
+    std::vector<Visit> visits = {};
+    std::vector<Tier> tiers = {};
+    std::map<std::string, Duration> pauses = {};  // Reporter -> end.
+    std::optional<std::uint32_t> limit_override = {};
+    std::uint32_t limit_seen = 0;
+    bool exclusive_seen = false;
+    bool limits_disagree = false;
+    Order order = Order::fifo;
+    Aging aging = {};
+    std::optional<VisitorId> drawn = {};
+    Duration line_since{0};  // The last grant from the line, or when the line began.
+    Duration interval{0};    // Mean between grants from the line; 0: not known.
+    Duration last_used{0};
+    Fence last_fence = 0;
+    Counters counters = {};
+  };
+
+  // What all tiers together say to a request.
+  struct Verdict {
+    bool allowed = true;
+    bool never = false;
+    std::uint32_t taken = 0;
+    Duration delay{0};
+    RateInfo info = {};
+  };
+
+  static constexpr std::uint32_t kModulus = 2'147'483'647;
+
+  // Gates.
+  Gate& open(const std::string& name);
+  Gate* find(const std::string& name);
+  Gate* settled(const std::string& name);
+
+  // What follows from the time and from what happened.
+  void settle(Gate& gate);
+  void end_what_ran_out(Gate& gate);
+  void serve_line(Gate& gate);
+  bool hand_over(Gate& gate, Visit& visit);
+  void tell(const Gate& gate, const Visit& visit) { told_.insert({gate.name, visit.visitor}); }
+
+  // Who is next.
+  Visit* candidate(Gate& gate);
+  Visit* draw_one(Gate& gate, const std::vector<Visit*>& present);
+  std::uint32_t draw_below(std::uint32_t n);
+  std::uint32_t tickets(const Gate& gate, const Visit& visit) const;
+  static std::vector<Visit*> line_of(Gate& gate, bool with_absent);
+
+  // Room.
+  static std::uint32_t in_use(const Gate& gate);
+  static bool fits(const Gate& gate, const Permits& permits, std::uint32_t in_use_by_others);
+  static Slot lowest_free_slot(const Gate& gate);
+  std::optional<Duration> paused_until(const Gate& gate) const;
+
+  // Rates.
+  static Tier* tier_of(Gate& gate, const Rate& rate);
+  Verdict weigh(Gate& gate, std::span<const Rate> rates, std::uint32_t cost, RateMode mode,
+                Duration max_delay);
+  void charge_all(Gate& gate, std::span<const Rate> rates, std::uint32_t cost);
+  void refund_all(Gate& gate, std::span<const Rate> rates, std::uint32_t cost);
+
+  // Answers.
+  Answer ask_again(Gate& gate, Visit& visit, const Request& request);
+  Answer ask_first(Gate& gate, const Request& request);
+  Answer join(Gate& gate, const Request& request, const Verdict& verdict);
+  Granted enter(Gate& gate, const Request& request, const Verdict& verdict);
+  Granted claim(Gate& gate, Visit& visit, const Request& request);
+  Granted granted(const Gate& gate, const Visit& visit) const;
+  Queued queued(Gate& gate, Visit& visit, const RateInfo& rate);
+  Refused refused(Gate& gate, Reason reason, Duration retry_after, const RateInfo& rate);
+  Duration retry_after(Gate& gate);
+  std::optional<Duration> next_event(Gate& gate);
+  void admit_visit(Gate& gate, Visit& visit, Duration expiry);
+  void count_grant(Gate& gate, Duration waited);
+
+  static Visit* find_visit(Gate& gate, const VisitorId& visitor);
+  static Visit* holder(Gate& gate, const Token& token);
+  static void erase(Gate& gate, const VisitorId& visitor);
+
+  Duration now_{0};
+  Duration wall_{0};
+  std::uint64_t draw_;
+  std::uint64_t arrivals_ = 0;
+  Fence last_fence_ = 0;
+  std::map<std::string, Gate> gates_;
+  std::set<std::pair<std::string, VisitorId>> told_;
+};
+
+}  // namespace airlock::reference

@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "airlock/error.hpp"
+#include "airlock/store.hpp"
+
+namespace airlock {
+namespace {
+
+std::string message_for(std::string_view uri) {
+  try {
+    return open_store(uri) != nullptr ? "" : "null";
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+}
+
+TEST(OpenStore, OpensAMemoryStore) {
+  EXPECT_EQ(message_for("memory:"), "");
+  EXPECT_EQ(message_for("memory:?shards=1&timeout=50ms"), "");
+}
+
+TEST(OpenStore, EveryMemoryStoreIsItsOwn) {
+  EXPECT_NE(open_store("memory:")->id(), open_store("memory:")->id());
+}
+
+TEST(OpenStore, AMemoryStoreHasNoName) {
+  EXPECT_EQ(message_for("memory:orders"), "store URI: memory: has no name, only options");
+  EXPECT_NE(message_for("memory://"), "");
+}
+
+TEST(OpenStore, NamesWhatIsNotBuiltIn) {
+  EXPECT_EQ(message_for("shm:"), "store URI: shm: is not built into this version");
+  EXPECT_EQ(message_for("rediss://u:secret@host"),
+            "store URI: rediss: is not built into this version");
+}
+
+}  // namespace
+}  // namespace airlock
