@@ -36,7 +36,7 @@ class Crowd : public Subject {
   Holder enter(const VisitorId& visitor) {
     request_.visitor = visitor;
     const Answer answer = store_->admit(request_);
-    const Granted& granted = std::get<Granted>(answer);
+    const auto& granted = std::get<Granted>(answer);
     return {granted.token.visitor, granted.token.fence};
   }
 

@@ -1,6 +1,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <variant>
@@ -70,7 +71,7 @@ class HandOver : public Subject {
 
   void claim(std::uint32_t number) {
     const Answer answer = store_->admit(ask(number));
-    const Granted& granted = std::get<Granted>(answer);
+    const auto& granted = std::get<Granted>(answer);
     require(!granted.repeated, "the claim is the first of its hand-over");
     holder_.visitor = granted.token.visitor;
     holder_.fence = granted.token.fence;
@@ -95,14 +96,13 @@ class HandOver : public Subject {
   std::uint64_t calls_ = 0;
 };
 
-// The same between two threads that take turns: the callback wakes the other one, which sleeps on a condition variable,
-// and that one claims. One wake in each operation, as when the waiter is a thread of its own.
-class HandOverToThread final : public HandOver {
+// Two threads, the caller's and one of its own: one has the turn, the other sleeps on a condition variable. There is one
+// pair for all rows, so that both sides of a comparison meet the same whims of the scheduler.
+class TwoThreads {
  public:
-  HandOverToThread(Order order, std::uint32_t waiters)
-      : HandOver(order, waiters), partner_([this] { take_turns_until_closed(); }) {}
+  TwoThreads() : partner_([this] { help_until_closed(); }) {}
 
-  ~HandOverToThread() override {
+  ~TwoThreads() {
     {
       const std::lock_guard lock(mutex_);
       closed_ = true;
@@ -111,19 +111,16 @@ class HandOverToThread final : public HandOver {
     partner_.join();
   }
 
-  void run(std::uint64_t operations) override {
-    left_ = operations;
-    release();
-    do {
-      require(await_turn(kCaller), "the callback came");
-    } while (left_ != 0 && take_turn());
+  // Calls `step` in each thread in turn, here first, until it returns false. As long as it returns true it has called
+  // pass(), as the last thing it did.
+  void alternate(const std::function<bool()>& step) {
+    step_ = &step;
+    over_ = false;
+    while (!over_ && step()) require(await_turn(kCaller), "the other thread passed the turn");
   }
 
- private:
-  static constexpr std::size_t kCaller = 0;
-  static constexpr std::size_t kPartner = 1;
-
-  void wake() override {
+  // Wakes the other one. What both use belongs to it from then on.
+  void pass() {
     std::size_t next = 0;
     {
       const std::lock_guard lock(mutex_);
@@ -132,7 +129,11 @@ class HandOverToThread final : public HandOver {
     turn_came_[next].notify_one();
   }
 
-  // False: the other thread is not coming any more.
+ private:
+  static constexpr std::size_t kCaller = 0;
+  static constexpr std::size_t kPartner = 1;
+
+  // False: it does not come any more.
   bool await_turn(std::size_t me) {
     constexpr auto kGivesUp = std::chrono::seconds(30);
     std::unique_lock lock(mutex_);
@@ -142,17 +143,11 @@ class HandOverToThread final : public HandOver {
     return !closed_;
   }
 
-  // False: it was the last of the batch. Whoever releases has given everything away, left_ included.
-  bool take_turn() {
-    take_over();
-    if (--left_ == 0) return false;
-    release();
-    return true;
-  }
-
-  void take_turns_until_closed() {
+  void help_until_closed() {
     while (await_turn(kPartner)) {
-      if (!take_turn()) wake();
+      if ((*step_)()) continue;
+      over_ = true;
+      pass();
     }
   }
 
@@ -160,8 +155,44 @@ class HandOverToThread final : public HandOver {
   std::array<std::condition_variable, 2> turn_came_;
   std::size_t turn_ = kCaller;
   bool closed_ = false;
-  std::uint64_t left_ = 0;  // Belongs to whose turn it is, like the gate itself.
+  // Of whose turn it is.
+  const std::function<bool()>* step_ = nullptr;
+  bool over_ = false;
   std::thread partner_;
+};
+
+TwoThreads& two_threads() {
+  static TwoThreads threads;
+  return threads;
+}
+
+// The same between two threads: the callback wakes the one that sleeps, and that one claims. One wake in each operation,
+// as when every waiter is a thread of its own.
+class HandOverToThread final : public HandOver {
+ public:
+  using HandOver::HandOver;
+
+  void run(std::uint64_t operations) override {
+    left_ = operations;
+    two_threads().alternate([this] { return take_turn(); });
+  }
+
+ private:
+  void wake() override { two_threads().pass(); }
+
+  bool take_turn() {
+    if (released_) {
+      take_over();
+      released_ = false;
+      if (--left_ == 0) return false;
+    }
+    released_ = true;
+    release();
+    return true;
+  }
+
+  std::uint64_t left_ = 0;
+  bool released_ = false;  // And the one that was called has not claimed yet.
 };
 
 struct OrderRow {

@@ -26,7 +26,7 @@ void AskOneGate::run(std::uint64_t operations) {
 
 void AskOneGate::ask() {
   const Answer answer = store_->admit(request_);
-  const Granted& granted = std::get<Granted>(answer);
+  const auto& granted = std::get<Granted>(answer);
   if (request_.permits && store_->release(granted.token)) ++released_;
 }
 

@@ -17,7 +17,7 @@ using Slot = std::optional<std::uint32_t>;
 
 struct Granted {
   Token token;
-  Duration expires_in{0};   // Remaining time in the store; 0 for a rate-only admission.
+  Duration expires_in{0};  // Remaining time in the store; 0 for a rate-only admission.
   Slot slot = {};
   bool repeated = false;    // This visitor was already holding; nothing was renewed or charged.
   std::uint32_t taken = 0;  // Of the rate's cost.
@@ -52,14 +52,14 @@ struct Refused {
   Reason reason = Reason::full;
   Duration retry_after{0};  // Asking before is pointless; rounded up; kForever for never.
   RateInfo rate = {};
-  Duration waited{0};       // How long the caller was kept, where it was.
+  Duration waited{0};  // How long the caller was kept, where it was.
 };
 
 using Answer = std::variant<Granted, Queued, Refused>;
 
 // The answer to several gates of one group: all granted, or the first that said no.
 struct GroupAnswer {
-  std::vector<Granted> granted = {};  // In the order of the requests; empty unless all were granted.
+  std::vector<Granted> granted = {};  // As the requests were; empty unless all were granted.
   std::size_t at = 0;                 // Otherwise: which request was not,
   std::variant<std::monostate, Queued, Refused> because = {};  // and why.
 

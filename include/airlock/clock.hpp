@@ -25,7 +25,8 @@ class AIRLOCK_EXPORT Clock {
   // Microseconds since 1970, to a few milliseconds; may jump. For fences only.
   [[nodiscard]] virtual Instant wall() noexcept = 0;
 
-  // Waits on `changed` until it is notified or `deadline` has come, whichever is first; may wake early.
+  // Waits on `changed` until it is notified or `deadline` has come, whichever is first; may wake
+  // early.
   virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                           Instant deadline) = 0;
 

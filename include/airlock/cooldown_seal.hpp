@@ -8,14 +8,15 @@
 
 namespace airlock {
 
-// Once per period, whoever asks. Nobody can end the period early, so it is neither released nor renewed.
+// Once per period, whoever asks. Nobody can end the period early, so it is neither released nor
+// renewed.
 //
 //   CooldownSeal resend(store, gate_name("resend-code", user), 30s);
 //   if (auto go = resend.try_acquire()) send_code(user);
 //   else say_wait(go.error().retry_after);  // What is left of the period.
 //
-// Every call is a new visitor: being granted twice would be doing it twice. The key of what cools down belongs into the
-// name of the gate.
+// Every call is a new visitor: being granted twice would be doing it twice. The key of what cools
+// down belongs into the name of the gate.
 class AIRLOCK_EXPORT CooldownSeal : public Seal {
  public:
   CooldownSeal(std::shared_ptr<Store> store, const GateName& gate, Duration period);

@@ -9,7 +9,8 @@
 
 namespace airlock {
 
-// A length of time in whole microseconds. Anything coarser from <chrono> converts by itself: `ttl = 30s`.
+// A length of time in whole microseconds. Anything coarser from <chrono> converts by itself: `ttl =
+// 30s`.
 using Duration = std::chrono::duration<std::int64_t, std::micro>;
 
 // Never ends. Sums that would pass it stay at it.
@@ -20,8 +21,8 @@ inline constexpr Duration kForever = Duration::max();
   return a > kForever - b ? kForever : a + b;
 }
 
-// Reads `200ms`, `5s`, `2m`, `1h30m`, `1d`, `250us`; a bare number is seconds (`0.5`); `forever` is kForever.
-// Anything else, negative or too large is InvalidArgument.
+// Reads `200ms`, `5s`, `2m`, `1h30m`, `1d`, `250us`; a bare number is seconds (`0.5`); `forever` is
+// kForever. Anything else, negative or too large is InvalidArgument.
 [[nodiscard]] AIRLOCK_EXPORT Duration parse_duration(std::string_view text);
 
 // The shortest text that parse_duration reads back as the same length: `1h30m`, `1.5s`, `forever`.

@@ -9,9 +9,9 @@
 //
 //   Error
 //     InvalidArgument     the call is wrong; nothing happened. Fix the call.
-//     StoreError          the store could not do its step; `outcome` says whether it may have happened.
-//     SealAcquiringError  the store failed while asking for admission; retry or apply the outage policy.
-//     SealReleasingError  what was to be given back is already gone, or the store failed; nothing else changed.
+//     StoreError          the store could not do its step; `outcome`: whether it may have happened.
+//     SealAcquiringError  the store failed to answer; retry, or apply the outage policy.
+//     SealReleasingError  what was to be given back is gone, or the store failed. Go on.
 //     LeaseExpiredError   the lease is gone and cannot be renewed. Stop the work.
 //
 // Texts name the value and the rule; they never contain tokens, visitors or passwords.

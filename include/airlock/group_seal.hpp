@@ -8,10 +8,11 @@
 
 namespace airlock {
 
-// Gates of one group and one store, decided in ONE STEP: all of them or none, and nobody sees one taken without the
-// others.
+// Gates of one group and one store, decided in ONE STEP: all of them or none, and nobody sees one
+// taken without the others.
 //
-//   GroupSeal copy({SemaphoreSeal(store, "disk/read", {.limit = 4}), LockSeal(store, "disk/write")});
+//   GroupSeal copy({SemaphoreSeal(store, "disk/read", {.limit = 4}),
+//                   LockSeal(store, "disk/write")});
 //   if (auto held = copy.try_acquire()) {
 //     ...
 //     copy.release(*held);

@@ -22,8 +22,8 @@ struct LockOptions {
 //     nightly.release(held->token);
 //   }
 //
-// A reader has one slot of `readers`, the writer has them all. An operator's limit can lower their number, never raise
-// it. There is no line: readers that keep coming keep a writer out.
+// A reader has one slot of `readers`, the writer has them all. An operator's limit can lower their
+// number, never raise it. There is no line: readers that keep coming keep a writer out.
 class AIRLOCK_EXPORT LockSeal : public LockingSeal {
  public:
   LockSeal(std::shared_ptr<Store> store, const GateName& gate, const LockOptions& options = {});
@@ -31,8 +31,9 @@ class AIRLOCK_EXPORT LockSeal : public LockingSeal {
   [[nodiscard]] Outcome<Admission> try_acquire(const Visitor& who = {}) const;
   [[nodiscard]] Outcome<Admission> try_acquire_shared(const Visitor& who = {}) const;
 
-  // Reader to writer and back, in one step, without letting go; also a renewal, and fails like one. Promotion is
-  // refused while there are other readers; two that wait for each other wait in vain, so give up or release.
+  // Reader to writer and back, in one step, without letting go; also a renewal, and fails like one.
+  // Promotion is refused while there are other readers; two that wait for each other wait in vain,
+  // so give up or release.
   [[nodiscard]] Outcome<Admission> try_promote(const Token& token) const;
   Admission demote(const Token& token) const;
 };

@@ -22,9 +22,9 @@ struct HolderView {
   Fence fence = 0;
   std::uint32_t weight = 1;
   Slot slot = {};
-  Duration age{0};        // Since the grant.
+  Duration age{0};  // Since the grant.
   Duration remaining{0};
-  bool claimed = true;    // false: handed over, not yet claimed.
+  bool claimed = true;  // false: handed over, not yet claimed.
   bool revoked = false;
   Hold hold = Hold::bound;
 };
@@ -35,7 +35,7 @@ struct WaiterView {
   std::uint32_t weight = 1;
   std::uint16_t priority = 0;
   Duration waited{0};
-  bool present = true;    // false: passed over until it asks again.
+  bool present = true;  // false: passed over until it asks again.
   Hold hold = Hold::bound;
 };
 
@@ -45,7 +45,7 @@ struct RateView {
 };
 
 struct PauseView {
-  std::string reporter;   // Empty: the operator.
+  std::string reporter;  // Empty: the operator.
   Duration remaining{0};
 };
 
@@ -54,17 +54,17 @@ struct Counters {
   static constexpr std::size_t kWaitBuckets = 12;
   // Upper bounds of the wait histogram; the last bucket has none.
   static constexpr std::array<Duration, kWaitBuckets - 1> kWaitBounds = {
-      Duration(1'000),     Duration(5'000),      Duration(10'000),     Duration(50'000),
-      Duration(100'000),   Duration(500'000),    Duration(1'000'000),  Duration(5'000'000),
+      Duration(1'000),      Duration(5'000),      Duration(10'000),     Duration(50'000),
+      Duration(100'000),    Duration(500'000),    Duration(1'000'000),  Duration(5'000'000),
       Duration(10'000'000), Duration(60'000'000), Duration(300'000'000)};
 
   std::uint64_t granted = 0;
   std::array<std::uint64_t, kReasons> refused = {};  // By Reason.
-  std::uint64_t expired = 0;    // Leases that ran out.
-  std::uint64_t revoked = 0;    // Leases that an operator ended.
-  std::uint64_t died = 0;       // Leases whose process ended.
-  std::uint64_t missed = 0;     // Hand-overs that nobody claimed.
-  std::uint64_t abandoned = 0;  // Waiters that left or lost patience.
+  std::uint64_t expired = 0;                         // Leases that ran out.
+  std::uint64_t revoked = 0;                         // Leases that an operator ended.
+  std::uint64_t died = 0;                            // Leases whose process ended.
+  std::uint64_t missed = 0;                          // Hand-overs that nobody claimed.
+  std::uint64_t abandoned = 0;                       // Waiters that left or lost patience.
   std::array<std::uint64_t, kWaitBuckets> waits = {};
   Duration wait_sum{0};
 
@@ -72,8 +72,8 @@ struct Counters {
 };
 
 struct GateCounts {
-  std::uint32_t in_use = 0;   // Weight.
-  std::uint32_t limit = 0;    // In effect now; 0: no permits were ever asked here.
+  std::uint32_t in_use = 0;  // Weight.
+  std::uint32_t limit = 0;   // In effect now; 0: no permits were ever asked here.
   std::uint32_t holders = 0;
   std::uint32_t waiting = 0;
 

@@ -11,13 +11,15 @@ namespace airlock {
 
 // Writes what the store counts, in the text format of Prometheus:
 //
-//   airlock_admitted_total{gate}            airlock_in_use{gate}     airlock_leases_lost_total{gate,reason}
-//   airlock_refused_total{gate,reason}      airlock_limit{gate}      airlock_handovers_missed_total{gate}
-//   airlock_wait_seconds{gate} (histogram)  airlock_waiting{gate}    airlock_abandoned_total{gate}
+//   airlock_admitted_total{gate}              airlock_in_use{gate}
+//   airlock_refused_total{gate,reason}        airlock_limit{gate}
+//   airlock_leases_lost_total{gate,reason}    airlock_waiting{gate}
+//   airlock_handovers_missed_total{gate}      airlock_wait_seconds{gate}, a histogram
+//   airlock_abandoned_total{gate}
 //
-// The counters are the store's, so every process that shares it writes the same numbers: let one of them do it. They
-// begin anew when an idle gate is forgotten. Gates come in the order of their names, and have no airlock_limit where
-// nobody asked for permits.
+// The counters are the store's, so every process that shares it writes the same numbers: let one of
+// them do it. They begin anew when an idle gate is forgotten. Gates come in the order of their
+// names, and have no airlock_limit where nobody asked for permits.
 //
 // Each gate is read in a step of its own. StoreError before anything is written.
 AIRLOCK_EXPORT void write_metrics(Store& store, std::ostream& out);

@@ -10,18 +10,20 @@
 
 namespace airlock {
 
-// The name of a gate: 1 to 200 bytes of [A-Za-z0-9_.:-], optionally `group/name`. Gates of one group can be decided
-// together in one step. Two names never share state.
+// The name of a gate: 1 to 200 bytes of [A-Za-z0-9_.:-], optionally `group/name`. Gates of one
+// group can be decided together in one step. Two names never share state.
 //
 // Always valid, held inline: copying one never allocates.
 class GateName {
  public:
   static constexpr std::size_t kMaxSize = 200;
 
-  // InvalidArgument, naming the rule that is broken.
-  GateName(std::string_view text) { assign(text); }    // NOLINT(google-explicit-constructor): a name is its text
-  GateName(const char* text) { assign(text); }         // NOLINT(google-explicit-constructor): a name is its text
-  GateName(const std::string& text) { assign(text); }  // NOLINT(google-explicit-constructor): a name is its text
+  // InvalidArgument, naming the rule that is broken. Implicit: a name is its text.
+  // NOLINTBEGIN(google-explicit-constructor): as said
+  GateName(std::string_view text) { assign(text); }
+  GateName(const char* text) { assign(text); }
+  GateName(const std::string& text) { assign(text); }
+  // NOLINTEND(google-explicit-constructor)
   [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
   [[nodiscard]] std::string text() const { return std::string(view()); }
 
@@ -43,9 +45,9 @@ class GateName {
   std::uint8_t group_size_ = 0;
 };
 
-// A gate for one key out of many: `prefix:key` where the key is short and of the characters above (without `:` and
-// `/`), `prefix:-` and a digest otherwise. Different (prefix, key) pairs give different names, whatever bytes the key
-// has.
+// A gate for one key out of many: `prefix:key` where the key is short and of the characters above
+// (without `:` and `/`), `prefix:-` and a digest otherwise. Different (prefix, key) pairs give
+// different names, whatever bytes the key has.
 [[nodiscard]] AIRLOCK_EXPORT GateName gate_name(std::string_view prefix, std::string_view key);
 
 }  // namespace airlock

@@ -12,15 +12,18 @@ namespace airlock {
 //   if (auto page = erp.try_call(fetch)) use(*page);
 //   else retry_in(page.error().retry_after);
 //
-// Reading the absent side is undefined, as in std::expected; value() throws std::bad_variant_access.
+// Reading the absent side is undefined, as in std::expected; value() throws
+// std::bad_variant_access.
 template <typename T>
 class [[nodiscard]] Outcome {
  public:
   using value_type = T;
   using error_type = Refused;
 
-  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Outcome(Refused refused) : state_(std::in_place_index<1>, refused) {}   // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor): either side is returned as it is
+  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Outcome(Refused refused) : state_(std::in_place_index<1>, refused) {}
+  // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
@@ -53,7 +56,8 @@ class [[nodiscard]] Outcome<void> {
   using error_type = Refused;
 
   Outcome() = default;
-  Outcome(Refused refused) : refused_(std::in_place_index<1>, refused) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): a refusal is returned as it is
+  Outcome(Refused refused) : refused_(std::in_place_index<1>, refused) {}
 
   [[nodiscard]] bool has_value() const noexcept { return refused_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }

@@ -11,14 +11,15 @@ namespace airlock {
 
 // How much per time.
 //
-//   Rate{.count = 100, .period = 1s}                 100 per second, up to 100 at once (GCRA, a token bucket)
+//   Rate{.count = 100, .period = 1s}                 100 per second, up to 100 at once
 //   Rate{.count = 100, .period = 1s, .burst = 20}    the same pace, at most 20 at once
 //
-// count is 1 to 2^31; burst * period and cost * period are at most 2^52 microseconds; else InvalidArgument.
+// count is 1 to 2^31; burst * period and cost * period are at most 2^52 microseconds; else
+// InvalidArgument.
 struct Rate {
   enum class Algorithm : std::uint8_t {
-    gcra,            // Refills continuously; one timestamp of state.
-    sliding_window,  // The previous window counts by its overlap; windows are aligned to the store's clock.
+    gcra,            // A token bucket that refills continuously; one timestamp of state.
+    sliding_window,  // The previous window counts by its overlap; aligned to the store's clock.
     fixed_window,    // A window starts at the first hit; may pass twice the count around an edge.
     no_limit,        // Always passes.
   };
@@ -28,21 +29,23 @@ struct Rate {
   Duration period{0};
   std::uint32_t burst = 0;  // GCRA only. 0: the same as count.
 
-  // Reads `100/s`, `10/1m`, `100/s,burst=20`, `5/1h,sliding`, `5/1h,fixed`, `unlimited`; else InvalidArgument.
+  // Reads `100/s`, `10/1m`, `100/s,burst=20`, `5/1h,sliding`, `5/1h,fixed`, `unlimited`; else
+  // InvalidArgument.
   [[nodiscard]] static AIRLOCK_EXPORT Rate parse(std::string_view text);
   [[nodiscard]] AIRLOCK_EXPORT std::string text() const;
 
   friend bool operator==(const Rate&, const Rate&) = default;
 };
 
-// At most this many tiers in one request; two with the same algorithm and period are InvalidArgument.
+// At most this many tiers in one request; two with the same algorithm and period are
+// InvalidArgument.
 inline constexpr std::size_t kMaxRates = 8;
 
 enum class RateMode : std::uint8_t {
   take,     // All of the cost or nothing.
   peek,     // Answers as take would; consumes nothing.
   at_most,  // As much of the cost as there is, at least 1; Granted::taken says how much.
-  reserve,  // GCRA only, without permits: always granted up to max_delay, to be used after Granted::delay.
+  reserve,  // GCRA, no permits: granted up to max_delay ahead, to be used after Granted::delay.
 };
 
 // What every answer says of the tightest tier.

@@ -16,11 +16,13 @@ namespace airlock {
 //   if (!call) return busy(call.error().retry_after);
 //   header("X-RateLimit-Remaining", call->rate.remaining);
 //
-// Every tier must pass, in one decision; a refusal takes nothing from any of them. A cost above a tier's burst is
-// refused with Reason::never. Both answers say how the tightest tier stands (RateInfo).
+// Every tier must pass, in one decision; a refusal takes nothing from any of them. A cost above a
+// tier's burst is refused with Reason::never. Both answers say how the tightest tier stands
+// (RateInfo).
 class AIRLOCK_EXPORT RateLimiterSeal : public Seal {
  public:
-  // One to kMaxRates tiers. With `dedupe` the same visitor, asking again so soon, finds its first answer and pays once.
+  // One to kMaxRates tiers. With `dedupe` the same visitor, asking again so soon, finds its first
+  // answer and pays once.
   RateLimiterSeal(std::shared_ptr<Store> store, const GateName& gate, std::vector<Rate> rates,
                   Duration dedupe = Duration(0));
 
@@ -33,7 +35,8 @@ class AIRLOCK_EXPORT RateLimiterSeal : public Seal {
   // As much of it as there is, at least 1: Granted::taken.
   [[nodiscard]] Outcome<Granted> try_acquire_at_most(std::uint32_t cost) const;
 
-  // Takes it now, for use after Granted::delay. A longer delay than `max_delay` is refused. GCRA tiers only.
+  // Takes it now, for use after Granted::delay. A longer delay than `max_delay` is refused. GCRA
+  // tiers only.
   [[nodiscard]] Outcome<Granted> reserve(std::uint32_t cost = 1,
                                          Duration max_delay = kForever) const;
 

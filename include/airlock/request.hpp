@@ -17,10 +17,10 @@ inline constexpr std::uint32_t kMaxLimit = 1U << 31;
 
 // How much may be in use at once, and for how long one admission lasts unless renewed.
 struct Permits {
-  std::uint32_t limit = 0;      // What the guarded thing tolerates, all together. 0 is InvalidArgument.
-  std::uint32_t weight = 1;     // How much of it this visitor uses: 1 to limit.
-  Duration ttl = std::chrono::seconds(30);  // A holder that vanished is gone after this, at the latest.
-  bool exclusive = false;       // Locks: an operator's override may lower the limit, never raise it.
+  std::uint32_t limit = 0;   // What the guarded thing tolerates, all together. No default.
+  std::uint32_t weight = 1;  // How much of it this visitor uses: 1 to limit.
+  Duration ttl = std::chrono::seconds(30);  // A holder that vanished is gone after this.
+  bool exclusive = false;  // Locks: an override may lower the limit, never raise it.
 };
 
 // The longest ttl, patience, claim window and pause.
@@ -44,17 +44,18 @@ struct Aging {
   friend bool operator==(const Aging&, const Aging&) = default;
 };
 
-// Whether and how to wait. The order belongs to a non-empty line: asking with another is InvalidArgument.
+// Whether and how to wait. The order belongs to a non-empty line: asking with another is
+// InvalidArgument.
 struct Line {
-  bool join = false;            // Queued instead of Refused when there is no room.
+  bool join = false;  // Queued instead of Refused when there is no room.
   Order order = Order::fifo;
-  std::uint16_t priority = 0;   // Order::priority only; 0 to kMaxPriority.
-  bool barging = false;         // May enter past the line when there is room.
-  std::uint32_t max_waiting = 0;                     // Longer lines refuse with line_full. 0: no bound.
-  Duration patience = std::chrono::seconds(10);      // The place is kept so long after the last ask.
-  Duration claim_window = std::chrono::seconds(1);   // A slot handed over waits so long for its claim.
-  Duration max_eta = kForever;  // Refuse with `late` instead of joining when the expected wait is longer.
-  Aging aging = {};             // Order::aging_lottery only.
+  std::uint16_t priority = 0;                    // Order::priority only; 0 to kMaxPriority.
+  bool barging = false;                          // May enter past the line when there is room.
+  std::uint32_t max_waiting = 0;                 // Longer lines refuse with line_full. 0: no bound.
+  Duration patience = std::chrono::seconds(10);  // So long a place is kept after the last ask.
+  Duration claim_window = std::chrono::seconds(1);  // So long a hand-over waits for its claim.
+  Duration max_eta = kForever;                      // A longer expected wait is refused as `late`.
+  Aging aging = {};                                 // Order::aging_lottery only.
 };
 
 enum class Hold : std::uint8_t {
@@ -62,18 +63,18 @@ enum class Hold : std::uint8_t {
   detached,  // Ends with the ttl or patience only; the token may travel.
 };
 
-// The one question to a store. At least one of permits and rates is there; every tier must pass and nothing is
-// consumed unless all do.
+// The one question to a store. At least one of permits and rates is there; every tier must pass and
+// nothing is consumed unless all do.
 struct Request {
   GateName gate;
   VisitorId visitor;
-  std::string_view label = {};             // Empty: this process's default.
+  std::string_view label = {};  // Empty: this process's default.
   std::optional<Permits> permits = {};
   std::span<const Rate> rates = {};
   RateMode mode = RateMode::take;
-  std::uint32_t cost = 1;                  // 1 to 2^31.
-  Duration max_delay = kForever;           // reserve: a longer delay is Refused.
-  Duration dedupe{0};                      // Rate-only: a retry within this finds the first answer.
+  std::uint32_t cost = 1;         // 1 to 2^31.
+  Duration max_delay = kForever;  // reserve: a longer delay is Refused.
+  Duration dedupe{0};             // Rate-only: a retry within this finds the first answer.
   Line line = {};
   Hold hold = Hold::bound;
 };

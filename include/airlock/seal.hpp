@@ -17,26 +17,29 @@
 #include "airlock/token.hpp"
 #include "airlock/visitor.hpp"
 
-// Seals: the primitives that never wait. `try_acquire()` is one question: in, or the refusal and when to come back.
+// Seals: the primitives that never wait. `try_acquire()` is one question: in, or the refusal and
+// when to come back.
 //
-//   LockingSeal    lasts until given back or its ttl ends; can be renewed    LockSeal, SemaphoreSeal, CompositeSeal
-//   JointSeal      the same at several gates                                 GroupSeal, ChainedSeal
-//   neither        nothing to give back, so nothing to release               RateLimiterSeal, CooldownSeal
+//   LockingSeal   LockSeal, SemaphoreSeal, CompositeSeal   lasts until released or its ttl ends
+//   JointSeal     GroupSeal, ChainedSeal                   the same at several gates
+//   neither       RateLimiterSeal, CooldownSeal            nothing to release: time gives it back
 //
-// A seal is a small value that never changes: copy it, make another where it is needed, use it from any thread. Seals
-// of one gate in one store guard the same thing, whoever made them. An admission is detached: it ends with its ttl and
-// not with this process, and its token may travel.
+// A seal is a small value that never changes: copy it, make another where it is needed, use it from
+// any thread. Seals of one gate in one store guard the same thing, whoever made them. An admission
+// is detached: it ends with its ttl and not with this process, and its token may travel.
 //
-// What they throw: InvalidArgument for a wrong configuration, when the seal is made; SealAcquiringError and
-// SealReleasingError with the StoreError nested in it where the store failed. A full gate is never an exception.
+// What they throw: InvalidArgument for a wrong configuration, when the seal is made;
+// SealAcquiringError and SealReleasingError with the StoreError nested in it where the store
+// failed. A full gate is never an exception.
 
 namespace airlock {
 
 // How long an admission lasts unless a seal is told otherwise.
 inline constexpr Duration kSealTtl = std::chrono::seconds(300);
 
-// Who asks. The same id again finds the first answer: the same token and no second slot. If an answer got lost
-// (SealAcquiringError over StoreError::Outcome::unknown), asking again with the same id finds out.
+// Who asks. The same id again finds the first answer: the same token and no second slot. If an
+// answer got lost (SealAcquiringError over StoreError::Outcome::unknown), asking again with the
+// same id finds out.
 struct Visitor {
   VisitorId id = VisitorId::random();
   std::string_view label = {};  // What operators see. Empty: `host:pid comm`.
@@ -44,12 +47,14 @@ struct Visitor {
 
 // What is granted for a time.
 struct Admission : Granted {
-  // Until then nobody else has it, by the store's clock and as far as one can know without asking: counted from before
-  // the question was sent, less a hundredth and at least 10 ms. An operator may still have ended it.
+  // Until then nobody else has it, by the store's clock and as far as one can know without asking:
+  // counted from before the question was sent, less a hundredth and at least 10 ms. An operator may
+  // still have ended it.
   Instant deadline{0};
 };
 
-// A gate and what to ask of it: what all seals have in common, and any seal as a part of a joint one.
+// A gate and what to ask of it: what all seals have in common, and any seal as a part of a joint
+// one.
 class AIRLOCK_EXPORT Seal {
  public:
   [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept { return store_; }
@@ -64,7 +69,7 @@ class AIRLOCK_EXPORT Seal {
   };
 
   Seal(std::shared_ptr<Store> store, const GateName& gate, Terms terms);
-  Seal(const Seal& base, const std::vector<Rate>& more_rates);
+  Seal(Seal base, const std::vector<Rate>& more_rates);
 
   [[nodiscard]] const Terms& terms() const noexcept { return terms_; }
   [[nodiscard]] bool is_own(const Token& token) const;
@@ -87,12 +92,14 @@ class AIRLOCK_EXPORT LockingSeal : public Seal {
  public:
   [[nodiscard]] Duration ttl() const noexcept { return terms().permits->ttl; }
 
-  // Gives back, from wherever the token has come to. SealReleasingError if it was already gone, if it is of another
-  // gate or store (which is then not asked), or if the store failed. Nobody else's admission is touched.
+  // Gives back, from wherever the token has come to. SealReleasingError if it was already gone, if
+  // it is of another gate or store (which is then not asked), or if the store failed. Nobody else's
+  // admission is touched.
   void release(const Token& token) const;
 
-  // Lasts `ttl` from now, else as long as the seal is configured. LeaseExpiredError if it is gone, revoked, or of
-  // another gate or store: stop the work. StoreError says nothing of the kind: it lasts as long as it did or longer.
+  // Lasts `ttl` from now, else as long as the seal is configured. LeaseExpiredError if it is gone,
+  // revoked, or of another gate or store: stop the work. StoreError says nothing of the kind: try
+  // again; the deadline allows for both outcomes.
   void renew(Admission& held, std::optional<Duration> ttl = {}) const;
   Admission renew(const Token& token, std::optional<Duration> ttl = {}) const;
 

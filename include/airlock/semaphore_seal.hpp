@@ -9,8 +9,7 @@
 namespace airlock {
 
 struct SemaphoreOptions {
-  std::uint32_t limit =
-      0;  // What the guarded thing tolerates, all processes together. No default: 0 is InvalidArgument.
+  std::uint32_t limit = 0;   // What the guarded thing tolerates, all together. No default.
   std::uint32_t weight = 1;  // How much of it one admission uses.
   Duration ttl = kSealTtl;   // A holder that vanished is gone after this, at the latest.
 };
@@ -21,8 +20,8 @@ struct SemaphoreOptions {
 //   auto held = erp.try_acquire();
 //   if (!held) return busy(held.error().retry_after);
 //
-// For another weight make another seal of the same gate. Seals that disagree on the limit each keep to their own;
-// Store::look() shows it.
+// For another weight make another seal of the same gate. Seals that disagree on the limit each keep
+// to their own; Store::look() shows it.
 class AIRLOCK_EXPORT SemaphoreSeal : public LockingSeal {
  public:
   SemaphoreSeal(std::shared_ptr<Store> store, const GateName& gate,

@@ -30,18 +30,19 @@ enum class Renewal : std::uint8_t {
 struct RenewItem {
   Token token;
   Duration ttl{0};                           // From now.
-  std::optional<std::uint32_t> weight = {};  // Changes the weight in the same step: reader to writer and back.
+  std::optional<std::uint32_t> weight = {};  // Changes it in the same step: reader to writer.
   Renewal result = Renewal::gone;
 };
 
 // Where admission state lives and whose clock decides.
 //
 //   std::shared_ptr<Store> store = open_store("memory:");
-//   Answer answer = store->admit({.gate = "erp", .visitor = VisitorId::random(), .permits = Permits{.limit = 10}});
+//   Answer answer = store->admit(
+//       {.gate = "erp", .visitor = VisitorId::random(), .permits = Permits{.limit = 10}});
 //
-// Every step is atomic and the same in every store; docs/concepts.md has the laws and the contract suite tests them.
-// Safe to use from any thread, also after fork(). Steps throw InvalidArgument before anything happens, or StoreError;
-// they return within the store's timeout.
+// Every step is atomic and the same in every store; docs/concepts.md has the laws and the contract
+// suite tests them. Safe to use from any thread, also after fork(). Steps throw InvalidArgument
+// before anything happens, or StoreError; they return within the store's timeout.
 class AIRLOCK_EXPORT Store {
  public:
   Store() = default;
@@ -52,8 +53,8 @@ class AIRLOCK_EXPORT Store {
   [[nodiscard]] virtual StoreId id() = 0;
   [[nodiscard]] virtual Clock& clock() noexcept = 0;
 
-  // The question. Idempotent by visitor: holding -> Granted, repeated; handed over -> this is the claim; waiting ->
-  // Queued, place kept, patience restarted.
+  // The question. Idempotent by visitor: holding -> Granted, repeated; handed over -> this is the
+  // claim; waiting -> Queued, place kept, patience restarted.
   [[nodiscard]] virtual Answer admit(const Request& request) = 0;
 
   // The same for several gates of one group and one visitor: all or nothing, in one step.
@@ -82,26 +83,30 @@ class AIRLOCK_EXPORT Store {
   [[nodiscard]] virtual std::vector<GateCounts> counts(std::span<const GateName> gates) = 0;
   [[nodiscard]] virtual std::vector<std::string> list() = 0;  // Sorted.
 
-  // Overrides every request's own limit until cleared (nullopt). Raising admits the line at once, lowering drains.
+  // Overrides every request's own limit until cleared (nullopt). Raising admits the line at once,
+  // lowering drains.
   virtual void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) = 0;
 
-  // Admits nobody for so long. Pauses of several reporters add up; resume() lifts that reporter's only (empty: the
-  // operator's). Hand-overs made before may still be claimed; renew and release always work.
+  // Admits nobody for so long. Pauses of several reporters add up; resume() lifts that reporter's
+  // only (empty: the operator's). Hand-overs made before may still be claimed; renew and release
+  // always work.
   virtual void pause(const GateName& gate, Duration duration, std::string_view reporter) = 0;
   virtual bool resume(const GateName& gate, std::string_view reporter) = 0;
 
-  // Tells the holder (every holder without `visitor`) to stop; the slot moves on release or after a third of its ttl,
-  // with `now` at once. Says how many.
+  // Tells the holder (every holder without `visitor`) to stop; the slot moves on release or after a
+  // third of its ttl, with `now` at once. Says how many.
   enum class Revoke : std::uint8_t { graceful, now };
   virtual std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
                              Revoke how) = 0;
 
-  // Forgets holders, line, rates, pauses and overrides of a gate; its fence goes on growing. False: not known.
+  // Forgets holders, line, rates, pauses and overrides of a gate; its fence goes on growing. False:
+  // not known.
   virtual bool purge(const GateName& gate) = 0;
 
-  // Calls `changed` once, from any thread and under no lock, when the state of this visitor may have changed: handed
-  // over, revoked, purged, worth asking again. False: it may have changed already; ask instead of waiting. One watch
-  // per visitor and gate; unwatch() returns when the callback neither runs nor will run (unless called from it).
+  // Calls `changed` once, from any thread and under no lock, when the state of this visitor may
+  // have changed: handed over, revoked, purged, worth asking again. False: it may have changed
+  // already; ask instead of waiting. One watch per visitor and gate; unwatch() returns when the
+  // callback neither runs nor will run (unless called from it).
   [[nodiscard]] virtual bool watch(const GateName& gate, const VisitorId& visitor,
                                    std::function<void()> changed) = 0;
   virtual void unwatch(const GateName& gate, const VisitorId& visitor) = 0;
@@ -113,7 +118,8 @@ class AIRLOCK_EXPORT Store {
   };
   [[nodiscard]] virtual Recheck recheck() const noexcept = 0;
 
-  // Ends what has run out at gates that nobody asks for. Steps do it in passing; a quiet store may be told to.
+  // Ends what has run out at gates that nobody asks for. Steps do it in passing; a quiet store may
+  // be told to.
   virtual void collect() = 0;
 
   // Short forms of the above.
@@ -122,8 +128,9 @@ class AIRLOCK_EXPORT Store {
   bool resume(const GateName& gate) { return resume(gate, {}); }
 };
 
-// Opens `memory:`, and in time `shm:[name]` and `redis://...`; options follow as `?key=value&...` (docs/stores.md).
-// Only parses: the store is reached on first use. InvalidArgument names what is wrong with the URI, never a password.
+// Opens `memory:`, and in time `shm:[name]` and `redis://...`; options follow as `?key=value&...`
+// (docs/stores.md). Only parses: the store is reached on first use. InvalidArgument names what is
+// wrong with the URI, never a password.
 [[nodiscard]] AIRLOCK_EXPORT std::shared_ptr<Store> open_store(std::string_view uri);
 
 }  // namespace airlock

@@ -10,15 +10,16 @@
 
 namespace airlock {
 
-// Grows with every admission of a gate, whatever was lost in between. A resource that remembers the highest fence it
-// saw can refuse a holder that lost its lease. 0: not fenced (a rate-only admission, or one that a policy let in).
+// Grows with every admission of a gate, whatever was lost in between. A resource that remembers the
+// highest fence it saw can refuse a holder that lost its lease. 0: not fenced (a rate-only
+// admission, or one that a policy let in).
 using Fence = std::uint64_t;
 
 // Which store a token belongs to.
 using StoreId = std::uint64_t;
 
-// Proof of admission. Whoever has it can release or renew; it is worth what the admission is worth, so keep it out of
-// logs.
+// Proof of admission. Whoever has it can release or renew; it is worth what the admission is worth,
+// so keep it out of logs.
 //
 //   std::string text = token.text();          // airlock1~... : cookie-, header- and shell-safe
 //   Token same = Token::parse(text);          // in another process, on another host

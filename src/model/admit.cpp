@@ -5,7 +5,8 @@
 namespace airlock::model {
 namespace {
 
-// Those behind the head ask a little later each: a head that does not come costs them this, not a stampede.
+// Those behind the head ask a little later each: a head that does not come costs them this, not a
+// stampede.
 constexpr Micros kStagger = 50'000;
 
 // Nothing is known of when a gate opens.
@@ -15,17 +16,19 @@ constexpr Duration kUnknownRetry = std::chrono::seconds(1);
 template <typename Make>
 struct InPlace {
   Make make;
-  operator std::invoke_result_t<Make>() const { return make(); }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): the conversion is the purpose
+  operator std::invoke_result_t<Make>() const { return make(); }
 };
 
 }  // namespace
 
-// Nothing below this may fail for want of memory.
+// From here on nothing may fail for want of memory; what is handed over on the way reserves its own.
 void Shard::check_room(const Request& request) {
   const bool leaves_record =
       request.permits.has_value() || request.line.join || request.dedupe > Duration(0);
   const auto rates = static_cast<std::uint32_t>(request.rates.size());
-  if (leaves_record && !(visit_index_.reserve() && visits_.reserve(1))) throw_no_room("another visitor");
+  if (leaves_record && !(visit_index_.reserve() && visits_.reserve(1)))
+    throw_no_room("another visitor");
   if (rates != 0 && !tiers_.reserve(2 * rates)) throw_no_room("another visitor");
 }
 
@@ -80,24 +83,24 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
 
 // Flat, because an admission without contention is mostly calls otherwise.
 [[gnu::flatten]] Answer Shard::admit(const Request& request, std::uint32_t hash, const Asker& asker,
-                    Moment& moment) {
-  check_room(request);
+                                     Moment& moment) {
+  sweep_in_passing(moment);
   const At<Gate> gate = open_gate(request.gate, hash, moment);
   gate->last_used = moment.now;
   settle(gate, moment);
+  check_room(request);
   At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
   if (visit && request.permits && visit->state() == VisitState::spent) {
     remove(gate, visit);  // What was remembered is of another kind.
     visit = {};
   }
-  finish_step(moment);
   return visit ? admit_known(gate, visit, request, asker, moment)
                : admit_new(gate, request, asker, moment);
 }
 
 // The visitor-state table.
 [[gnu::noinline]] Answer Shard::admit_known(At<Gate> gate, At<Visit> visit, const Request& request,
-                          const Asker& asker, Moment& moment) {
+                                            const Asker& asker, Moment& moment) {
   if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
   if (visit->in_line()) return ask_again(gate, visit, request, asker, moment);
   Granted answer = granted(request.gate, *visit, moment.now);
@@ -124,10 +127,9 @@ Answer Shard::claimed(At<Gate> gate, At<Visit> visit, const Request& request, co
   return answer;
 }
 
-// A waiter asks again: it is present, its patience starts anew, its limit and rates are the new ones.
-Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
-                        Moment& moment) {
-  check_order(*gate, request);
+// What a waiter that asks again may change: its limit and its rates, not its weight or priority.
+void Shard::update_waiter(At<Gate> gate, At<Visit> visit, const Request& request,
+                          const Asker& asker) {
   if (request.permits.has_value() != (visit->weight.get() != 0)) {
     throw InvalidArgument("this visitor waits at gate \"" + request.gate.text() +
                           "\" with another kind of request; it must leave first");
@@ -141,6 +143,12 @@ Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, 
   visit->owner.set(request.hold == Hold::bound ? asker.owner : 0);
   visit->hold.set(request.hold);
   if (request.line.join) visit->patience = request.line.patience.count();
+}
+
+Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
+                        Moment& moment) {
+  check_order(*gate, request);
+  update_waiter(gate, visit, request, asker);
   renew_patience(gate, visit, false, moment.now);
   advance(gate, moment);
   if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
@@ -158,8 +166,8 @@ void Shard::renew_patience(At<Gate> gate, At<Visit> visit, bool several, Micros 
   attach(gate, visit);
 }
 
-std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request,
-                                           const RateInfo& rate, Micros now) {
+std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, const RateInfo& rate,
+                                           Micros now) {
   const std::uint32_t length = waiting(gate);
   if (request.line.max_waiting != 0 && length >= request.line.max_waiting) {
     return refused(gate, Reason::line_full, retry_after(gate, now), rate);
@@ -194,8 +202,8 @@ At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& ask
   return visit;
 }
 
-[[gnu::noinline]] Answer Shard::join(At<Gate> gate, const Request& request, const Asker& asker, const RateInfo& rate,
-                   Moment& moment) {
+[[gnu::noinline]] Answer Shard::join(At<Gate> gate, const Request& request, const Asker& asker,
+                                     const RateInfo& rate, Moment& moment) {
   if (auto no = line_refuses(*gate, request, rate, moment.now)) return *no;
   const At<Visit> visit = enqueue(gate, request, asker, moment);
   advance(gate, moment);

@@ -4,8 +4,8 @@
 
 namespace airlock::model {
 
-// The random numbers of lotteries: x * 48271 mod (2^31 - 1). Exact in doubles, so that every store draws alike from the
-// same seed.
+// The random numbers of lotteries: x * 48271 mod (2^31 - 1). Exact in doubles, so that every store
+// draws alike from the same seed.
 class Draw {
  public:
   explicit Draw(std::uint32_t seed) noexcept : x_(seed % kModulus == 0 ? 1 : seed % kModulus) {}

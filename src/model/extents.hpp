@@ -27,8 +27,10 @@ class Memory {
   virtual ~Memory() = default;
 
   // `bytes` of zeroes for extent `number` of a region, or null when there is no more room.
-  [[nodiscard]] virtual void* grow(Region region, std::uint32_t number, std::size_t bytes) noexcept = 0;
-  virtual void shrink(Region region, std::uint32_t number, void* extent, std::size_t bytes) noexcept = 0;
+  [[nodiscard]] virtual void* grow(Region region, std::uint32_t number,
+                                   std::size_t bytes) noexcept = 0;
+  virtual void shrink(Region region, std::uint32_t number, void* extent,
+                      std::size_t bytes) noexcept = 0;
 };
 
 // A record and its place: resolved once, used often.
@@ -42,8 +44,9 @@ struct At {
   explicit operator bool() const noexcept { return record != nullptr; }
 };
 
-// An array that grows by extents of doubling size, so that nothing ever moves and a reference costs two loads.
-// This object is one process's view: the extents are shared, the table of their addresses is not.
+// An array that grows by extents of doubling size, so that nothing ever moves and a reference costs
+// two loads. This object is one process's view: the extents are shared, the table of their
+// addresses is not.
 template <typename T>
 class ExtentArray {
  public:
@@ -92,7 +95,8 @@ class ExtentArray {
   std::array<T*, kMaxExtents> base_ = {};
 };
 
-// The shared part of a pool. `fresh` is authoritative: records at and above it were never used. The rest is derived.
+// The shared part of a pool. `fresh` is authoritative: records at and above it were never used. The
+// rest is derived.
 struct PoolHead {
   static constexpr std::uint32_t kMaxExtents = ExtentArray<int>::kMaxExtents;
 
@@ -106,8 +110,9 @@ struct PoolHead {
   std::array<Extent, kMaxExtents> extent;
 };
 
-// Records of one kind, taken lowest extent first so that a pool that empties can shrink. T has `Ref link`, free for the
-// pool's use while the record is not taken, and is_free(), which the zeroes of a new extent satisfy.
+// Records of one kind, taken lowest extent first so that a pool that empties can shrink. T has `Ref
+// link`, free for the pool's use while the record is not taken, and is_free(), which the zeroes of
+// a new extent satisfy.
 template <typename T>
 class Pool {
  public:
@@ -119,6 +124,7 @@ class Pool {
 
   // Makes sure that the next `count` takes succeed.
   [[nodiscard]] bool reserve(std::uint32_t count) {
+    if (count == 1 && head_.open != 0) return true;
     while (!has_room(count)) {
       if (!add_extent()) return false;
     }
@@ -218,7 +224,8 @@ class Pool {
     return true;
   }
 
-  // Gives back empty extents from the end, but keeps one while those below are more than half full: no thrashing.
+  // Gives back empty extents from the end, but keeps one while those below are more than half full:
+  // no thrashing.
   void shrink() {
     for (std::uint32_t last = head_.extents.get(); last-- > 1;) {
       if (head_.extent[last].used != 0) return;

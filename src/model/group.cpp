@@ -11,8 +11,8 @@ void Shard::check_group_room(Requests requests) {
     tiers += 2 * static_cast<std::uint32_t>(request.rates.size());
   }
   constexpr std::uint32_t kSlotNodes = 8;  // More than one slot number needs.
-  if (!visit_index_.reserve() || !gate_index_.reserve() || !visits_.reserve(n) ||
-      !gates_.reserve(n) || !tiers_.reserve(tiers) || !slot_nodes_.reserve(n * kSlotNodes)) {
+  if (!visit_index_.reserve() || !visits_.reserve(n) || !tiers_.reserve(tiers) ||
+      !slot_nodes_.reserve(n * kSlotNodes)) {
     throw_no_room("another group");
   }
 }
@@ -29,13 +29,20 @@ void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Mo
   }
 }
 
-GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes, const Asker& asker,
-                             Moment& moment) {
-  check_group_room(requests);
+GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes,
+                             const Asker& asker, Moment& moment) {
+  sweep_in_passing(moment);
   std::vector<Part> parts(requests.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     open_part(parts[i], requests[i], hashes[i], moment);
-    if (requests[i].permits) note_limit(*parts[i].gate, *requests[i].permits);
+  }
+  check_group_room(requests);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    if (requests[i].permits) note_limit(*part.gate, *requests[i].permits);
+    if (part.visit && part.visit->in_line()) {
+      update_waiter(part.gate, part.visit, requests[i], asker);
+    }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<Reason> reason = why_not(parts[i], requests[i], moment);
@@ -49,15 +56,14 @@ GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> h
   grant_all(parts, requests, asker, moment);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];
-    Granted granted_part = part.visit
-                               ? granted(requests[i].gate, *part.visit, moment.now)
-                               : Granted{.token = {store_, requests[i].gate, requests[i].visitor, 0}};
+    Granted granted_part =
+        part.visit ? granted(requests[i].gate, *part.visit, moment.now)
+                   : Granted{.token = {store_, requests[i].gate, requests[i].visitor, 0}};
     granted_part.repeated = repeated[i];
     granted_part.taken = repeated[i] ? 0 : part.rate.taken;
     granted_part.rate = part.rate.info;
     answer.granted.push_back(granted_part);
   }
-  finish_step(moment);
   return answer;
 }
 
@@ -75,37 +81,43 @@ std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment&
   const bool clear = present(gate) == 0 || request.line.barging ||
                      (part.visit && candidate(gate, moment) == part.visit.ref);
   if (!clear) return Reason::full;
+  // A waiter keeps the weight that it came with.
   if (request.permits && !fits(gate, request.permits->limit, request.permits->exclusive,
-                               request.permits->weight)) {
+                               part.visit ? part.visit->weight.get() : request.permits->weight)) {
     return Reason::full;
   }
   if (!part.rate.allowed) return Reason::rate;
   return std::nullopt;
 }
 
-// All or nothing, also for a death in between: the others are pending until the leader, published last, is holding. The
-// leader is the visit that waited, if there is one, so that an undone attempt keeps its place.
+// Takes what one gate asks, short of publishing the visit. True: a visit is left to publish.
+bool Shard::grant_part(Part& part, const Request& request, const Asker& asker, Moment& moment) {
+  if (part.visit && part.visit->state() == VisitState::handed) {
+    const bool stays = part.visit->weight.get() != 0;
+    claim(part.gate, part.visit, asker.owner, request.hold, moment);
+    if (!stays) part.visit = {};
+    return false;
+  }
+  if (part.visit && part.visit->inside()) return false;
+  if (part.rate.taken > 0) charge_all(part.gate, request.rates, part.rate.taken, moment.now);
+  count_grant(part.gate->tallies, part.visit ? moment.now - part.visit->joined : 0);
+  if (request.permits) {
+    if (!part.visit) part.visit = new_visit(part.gate, request, asker, moment);
+    return true;
+  }
+  if (part.visit) remove(part.gate, part.visit);
+  part.visit = {};
+  return false;
+}
+
+// All or nothing, also for a death in between: the others are pending until the leader, published
+// last, is holding. The leader is the visit that waited, if there is one, so that an undone attempt
+// keeps its place.
 void Shard::grant_all(Parts parts, Requests requests, const Asker& asker, Moment& moment) {
   std::vector<std::size_t> fresh;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    Part& part = parts[i];
-    if (part.visit && part.visit->state() == VisitState::handed) {
-      claim(part.gate, part.visit, asker.owner, requests[i].hold, moment);
-      continue;
-    }
-    if (part.visit && part.visit->inside()) continue;
-    if (part.rate.taken > 0) {
-      charge_all(part.gate, requests[i].rates, part.rate.taken, moment.now);
-    }
-    count_grant(part.gate->tallies, part.visit ? moment.now - part.visit->joined : 0);
-    if (!requests[i].permits) {
-      if (part.visit) remove(part.gate, part.visit);
-      part.visit = {};
-      continue;
-    }
-    const bool waited = static_cast<bool>(part.visit);
-    if (!waited) part.visit = new_visit(part.gate, requests[i], asker, moment);
-    fresh.insert(waited ? fresh.begin() : fresh.end(), i);
+    if (!grant_part(parts[i], requests[i], asker, moment)) continue;
+    fresh.insert(parts[i].visit->in_line() ? fresh.begin() : fresh.end(), i);
   }
   for (const std::size_t i : fresh) {
     Part& part = parts[i];
@@ -133,13 +145,13 @@ GroupAnswer Shard::stop_at(std::size_t at, Reason reason, Parts parts, Requests 
   std::optional<Refused> no;
   if (joins && !waits_here) no = line_refuses(*part.gate, request, part.rate.info, moment.now);
   if (joins && !no) {
+    if (!waits_here) part.visit = enqueue(part.gate, request, asker, moment);
+    renew_patience(part.gate, part.visit, true, moment.now);
     for (Part& other : parts) {
       if (&other == &part || !other.visit || !other.visit->in_line()) continue;
       remove(other.gate, other.visit);
       settle(other.gate, moment);
     }
-    if (!waits_here) part.visit = enqueue(part.gate, request, asker, moment);
-    renew_patience(part.gate, part.visit, true, moment.now);
     answer.because = queued(*part.gate, part.visit, part.rate.info, moment.now);
   } else if (no) {
     answer.because = *no;
@@ -150,7 +162,6 @@ GroupAnswer Shard::stop_at(std::size_t at, Reason reason, Parts parts, Requests 
     if (reason == Reason::rate || reason == Reason::never) retry = part.rate.info.retry_after;
     answer.because = refused(*part.gate, reason, retry, part.rate.info);
   }
-  finish_step(moment);
   return answer;
 }
 

@@ -14,8 +14,9 @@ struct IndexHead {
   std::uint32_t items = 0;
 };
 
-// Finds a record by its hash. Linear hashing: it grows and shrinks by one bucket at a time, so that no call ever pays
-// for a rehash of everything. Chains run through `Ref link` of the records; a record keeps its own `hash`.
+// Finds a record by its hash. Linear hashing: it grows and shrinks by one bucket at a time, so that
+// no call ever pays for a rehash of everything. Chains run through `Ref link` of the records; a
+// record keeps its own `hash`.
 template <typename Record>
 class Index {
   static constexpr std::uint32_t kMinBuckets = ExtentArray<Ref>::kFirst;
@@ -73,7 +74,8 @@ class Index {
     buckets_[bucket] = ref;
   }
 
-  // One more bucket takes its share from its buddy. Without room for it the chains only grow longer.
+  // One more bucket takes its share from its buddy. Without room for it the chains only grow
+  // longer.
   void split() noexcept {
     const std::uint32_t added = head_.buckets;
     if (ExtentArray<Ref>::extent_of(added) >= buckets_.extents() && !buckets_.grow()) return;

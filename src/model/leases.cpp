@@ -11,7 +11,7 @@ namespace airlock::model {
     remove(gate, visit);
     if (gate->line != kNone) advance(gate, moment);
   }
-  finish_step(moment);
+  sweep_in_passing(moment);
   return static_cast<bool>(visit);
 }
 
@@ -29,7 +29,7 @@ bool Shard::leave(std::string_view gate_name, std::uint32_t hash, const VisitorI
     remove(gate, visit);
     if (gate->line != kNone) advance(gate, moment);
   }
-  finish_step(moment);
+  sweep_in_passing(moment);
   return waits;
 }
 
@@ -41,7 +41,7 @@ void Shard::refund(const Request& request, std::uint32_t hash, Moment& moment) {
     if (tier != nullptr) give_back(*tier, request.cost, moment.now);
   }
   settle(gate, moment);
-  finish_step(moment);
+  sweep_in_passing(moment);
 }
 
 void Shard::renew(RenewItem& item, std::uint32_t hash, Moment& moment) {
@@ -57,7 +57,7 @@ void Shard::renew(RenewItem& item, std::uint32_t hash, Moment& moment) {
   visit->ttl = item.ttl.count();
   set_expiry(gate, visit, moment.now + visit->ttl);
   if (gate->line != kNone) advance(gate, moment);
-  finish_step(moment);
+  sweep_in_passing(moment);
 }
 
 // In one store, so that a death leaves the old weight or the new one.

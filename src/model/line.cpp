@@ -23,12 +23,6 @@ std::uint32_t Shard::present(const Gate& gate) const noexcept {
   return gate.line == kNone ? 0 : visits_[gate.line].present_in_subtree;
 }
 
-// Brings a gate up to the present: what ran out has ended, whom that lets in is in.
-void Shard::settle(At<Gate> gate, Moment& moment) {
-  if (moment.now >= gate->next_due) reap(gate, moment.now);
-  if (gate->line != kNone) advance(gate, moment);
-}
-
 void Shard::reap(At<Gate> gate, Micros now) {
   const auto first_of = [&](Ref root) {
     const Ref first = by_deadline().first(root);
@@ -109,7 +103,8 @@ bool Shard::hand_over(At<Gate> gate, At<Visit> visit, Moment& moment) {
   return true;
 }
 
-// Tells a waiter for several gates that it is its turn here; nobody passes it until its window ends.
+// Tells a waiter for several gates that it is its turn here; nobody passes it until its window
+// ends.
 void Shard::call(At<Gate> gate, At<Visit> visit, Micros now) {
   if (visit->called_until != 0) return;
   by_deadline().erase(gate->outside, visit.ref);
@@ -123,7 +118,8 @@ void Shard::call(At<Gate> gate, At<Visit> visit, Micros now) {
 Ref Shard::candidate(Gate& gate, Moment& moment) {
   if (present(gate) == 0) return kNone;
   if (gate.order == Order::fifo || gate.order == Order::priority) return nth_present(gate.line, 0);
-  // A lottery keeps to its draw until that visitor is in or away: a heavy one is not drawn over by light ones.
+  // A lottery keeps to its draw until that visitor is in or away: a heavy one is not drawn over by
+  // light ones.
   if (gate.drawn == kNone) gate.drawn = drawn(gate, moment);
   return gate.drawn;
 }

@@ -103,7 +103,7 @@ void Shard::set_limit(const GateName& name, std::uint32_t hash, std::optional<st
   gate->last_used = moment.now;
   gate->limit_override.publish(limit.value_or(kNone));
   settle(gate, moment);
-  finish_step(moment);
+  sweep_in_passing(moment);
 }
 
 void Shard::pause(const GateName& name, std::uint32_t hash, Duration duration,
@@ -144,7 +144,7 @@ bool Shard::resume(std::string_view name, std::uint32_t hash, std::string_view r
     found = true;
   }
   settle(gate, moment);
-  finish_step(moment);
+  sweep_in_passing(moment);
   return found;
 }
 
@@ -163,7 +163,7 @@ std::size_t Shard::revoke(std::string_view name, std::uint32_t hash,
   }
   for (const Ref ref : holders) revoke_one(gate, visits_.at(ref), how, moment.now);
   settle(gate, moment);
-  finish_step(moment);
+  sweep_in_passing(moment);
   return holders.size();
 }
 

@@ -24,7 +24,8 @@ std::int64_t units(const Mixed& mixed, std::int64_t of) noexcept {
   return mixed.whole * of + mixed.part;
 }
 
-// How far the theoretical arrival time is ahead, in parts of `count`. A fraction kept for another count rounds up.
+// How far the theoretical arrival time is ahead, in parts of `count`. A fraction kept for another
+// count rounds up.
 Mixed lateness(const Tier* tier, std::uint32_t count, Micros now) noexcept {
   if (tier == nullptr || tier->time[0].get() < now) return {};
   const Micros whole = tier->time[0].get() - now;
@@ -75,7 +76,8 @@ std::int64_t hits_of(const Tier* tier, Micros window) noexcept {
   return tier->time[which].get() == window ? tier->hits[which].get() : 0;
 }
 
-// When `hits` in the previous window and none in this leave room for `free` more, counted from the window's start.
+// When `hits` in the previous window and none in this leave room for `free` more, counted from the
+// window's start.
 Micros room_after(std::int64_t hits, std::int64_t free, Micros period) noexcept {
   return hits == 0 ? 0 : std::max<Micros>(0, period - free * period / hits);
 }

@@ -5,8 +5,9 @@
 #include "airlock/rate.hpp"
 #include "model/records.hpp"
 
-// The arithmetic of the rate algorithms. Integer microseconds; where a rate does not divide them, the rest is kept as a
-// fraction of `count`, so that nothing rounds to zero or drifts. Null state: never used.
+// The arithmetic of the rate algorithms. Integer microseconds; where a rate does not divide them,
+// the rest is kept as a fraction of `count`, so that nothing rounds to zero or drifts. Null state:
+// never used.
 
 namespace airlock::model {
 
@@ -15,13 +16,15 @@ namespace airlock::model {
   return rate.algorithm == Rate::Algorithm::gcra && rate.burst != 0 ? rate.burst : rate.count;
 }
 
-// What a tier says to `cost`; nothing is written. `info` is as it would be after taking it, or as it is if refused.
+// What a tier says to `cost`; nothing is written. `info` is as it would be after taking it, or as
+// it is if refused.
 struct Tally {
   bool allowed = true;
   Duration delay{0};  // GCRA: how much too early it is. A reservation may accept that.
   RateInfo info;
 };
-[[nodiscard]] Tally weigh(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept;
+[[nodiscard]] Tally weigh(const Rate& rate, const Tier* tier, std::uint32_t cost,
+                          Micros now) noexcept;
 
 // How much would be allowed now.
 [[nodiscard]] std::uint32_t available(const Rate& rate, const Tier* tier, Micros now) noexcept;

@@ -14,11 +14,13 @@
 #include "model/tree.hpp"
 #include "model/word.hpp"
 
-// The records of a shard. Fixed widths, no pointers: they live on the heap or in a mapped segment alike.
+// The records of a shard. Fixed widths, no pointers: they live on the heap or in a mapped segment
+// alike.
 //
-// In each record the fields come in two parts. The authoritative ones are true whatever happens; `state` is the word
-// that publishes them: a record is written while it is free and becomes real by one store. The derived ones (links,
-// sums) are an index over the authoritative ones; Shard::rebuild() makes them anew.
+// In each record the fields come in two parts. The authoritative ones are true whatever happens;
+// `state` is the word that publishes them: a record is written while it is free and becomes real by
+// one store. The derived ones (links, sums) are an index over the authoritative ones;
+// Shard::rebuild() makes them anew.
 
 namespace airlock::model {
 
@@ -80,28 +82,29 @@ struct Visit {
     return in_line() ? (called_until != 0 ? called_until : patience_end.get()) : expiry.get();
   }
 
-  // Authoritative. The word is the state and a stamp that no other word of the shard ever has (the fence, once in), so
-  // that who remembers the word knows by one compare that nothing has happened since.
+  // Authoritative. The word is the state and a stamp that no other word of the shard ever has (the
+  // fence, once in), so that who remembers the word knows by one compare that nothing has happened
+  // since.
   Word<std::uint64_t> word;
   std::uint32_t hash = 0;
   Ref gate = kNone;
   VisitorId visitor;
   Word<Micros> expiry;         // handed, holding, spent.
   Word<std::uint32_t> weight;  // 0: rates only.
-  Word<std::uint32_t> slot;   // kNone: none.
-  Word<std::uint32_t> limit;  // Its own; a waiter's changes when it asks again.
+  Word<std::uint32_t> slot;    // kNone: none.
+  Word<std::uint32_t> limit;   // Its own; a waiter's changes when it asks again.
 
   // Derived: places in the trees of its gate.
-  Ref link = kNone;    // Index chain, or the pool's.
-  Links by_deadline;   // Among the holders or among the waiters.
-  Links by_order;      // In the line.
+  Ref link = kNone;   // Index chain, or the pool's.
+  Links by_deadline;  // Among the holders or among the waiters.
+  Links by_order;     // In the line.
   std::uint32_t in_subtree = 0;
   std::uint32_t present_in_subtree = 0;
   Micros called_until = 0;  // A several-gate waiter was told that it is its turn.
 
   // Authoritative again, less often read.
   Word<Micros> patience_end;
-  std::uint64_t ticket = 0;   // Arrival.
+  std::uint64_t ticket = 0;  // Arrival.
   Micros joined = 0;
   Word<Micros> granted_at;
   Micros ttl = 0;
@@ -110,13 +113,13 @@ struct Visit {
   Micros dedupe = 0;
   Word<Owner> owner;
   Word<std::uint32_t> revoked;
-  Word<Ref> wishes;           // The tiers a waiter asks for.
+  Word<Ref> wishes;  // The tiers a waiter asks for.
   std::uint32_t cost = 0;
-  Ref leader = kNone;         // pending: the visit that decides,
-  Fence leader_fence = 0;     // and the fence that it must have.
+  Ref leader = kNone;      // pending: the visit that decides,
+  Fence leader_fence = 0;  // and the fence that it must have.
   Word<Hold> hold;
   bool exclusive = false;
-  bool several = false;       // Waits for more than this gate: called, never handed.
+  bool several = false;  // Waits for more than this gate: called, never handed.
   Order order = Order::fifo;
   std::uint16_t priority = 0;
   Aging aging;
@@ -188,17 +191,17 @@ struct Gate {
   std::uint32_t in_use = 0;
   std::uint32_t holders = 0;
   std::uint32_t visits = 0;
-  Ref inside = kNone;    // Tree of visits by expiry: handed, holding, spent.
-  Ref outside = kNone;   // Tree of waiters by patience.
-  Ref line = kNone;      // Tree of waiters by order.
+  Ref inside = kNone;   // Tree of visits by expiry: handed, holding, spent.
+  Ref outside = kNone;  // Tree of waiters by patience.
+  Ref line = kNone;     // Tree of waiters by order.
   Ref tiers = kNone;
   Ref pauses = kNone;
-  Ref drawn = kNone;     // The waiter that a lottery chose and that does not fit yet.
-  Micros next_due = 0;   // Nothing runs out before.
-  Micros rate_due = 0;   // When the rates may let the head in; 0: they did not refuse it.
+  Ref drawn = kNone;    // The waiter that a lottery chose and that does not fit yet.
+  Micros next_due = 0;  // Nothing runs out before.
+  Micros rate_due = 0;  // When the rates may let the head in; 0: they did not refuse it.
   Micros last_used = 0;
-  Micros last_grant = 0;     // From the line, or when the line began.
-  Micros grant_interval = 0; // Mean; 0: not known.
+  Micros last_grant = 0;      // From the line, or when the line began.
+  Micros grant_interval = 0;  // Mean; 0: not known.
   Fence last_fence = 0;
   std::uint64_t low_slots = 0;  // Slots 0 to 63 in use.
   Ref high_slots = kNone;
@@ -228,7 +231,8 @@ struct SlotNode {
 
 // The shared part of a shard.
 struct ShardHead {
-  Word<std::uint64_t> stamp;  // The newest; at least the wall clock's microseconds, so that it grows even if lost.
+  // The newest; at least the wall clock's microseconds, so that it grows even if this is lost.
+  Word<std::uint64_t> stamp;
   PoolHead gates, visits, tiers, pauses, slots;
   IndexHead gate_index, visit_index;
   std::uint32_t waiters = 0;  // In all lines together. Derived.

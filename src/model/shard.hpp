@@ -45,18 +45,20 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
   virtual ~Listener() = default;
 
-  // The visit was handed the slot, called, revoked, or is about to end. Must not call back into the shard.
+  // The visit was handed the slot, called, revoked, or is about to end. Must not call back into the
+  // shard.
   virtual void changed(Ref ref, const Visit& visit) noexcept = 0;
 
   // Whether a waiter can be told. A false makes it absent.
   [[nodiscard]] virtual bool reachable(const Visit& visit) noexcept = 0;
 };
 
-// The rules, over the records of one shard: (state, request, moment) -> answer. The caller holds whatever lock there is,
-// has validated the request, and passes the hash of the gate's name.
+// The rules, over the records of one shard: (state, request, moment) -> answer. The caller holds
+// whatever lock there is, has validated the request, and passes the hash of the gate's name.
 //
-// Every step may die between any two of its stores to authoritative words: rebuild() then finds a state in which the
-// step happened or did not. Rates are written before the admission, so a death in between may burn a token.
+// Every step may die between any two of its stores to authoritative words: rebuild() then finds a
+// state in which the step happened or did not. Rates are written before the admission, so a death
+// in between may burn a token.
 class Shard {
  public:
   Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store) noexcept;
@@ -145,7 +147,7 @@ class Shard {
   [[nodiscard]] At<Gate> new_gate(const GateName& name, std::uint32_t hash, Moment& moment);
   void collect(At<Gate> gate);
   [[nodiscard]] bool collectable(At<Gate> gate, Micros now);
-  void finish_step(Moment& moment);
+  void sweep_in_passing(Moment& moment);
   [[nodiscard]] Micros paused_until(Gate& gate, Micros now);
   void drop_pauses(Gate& gate, Micros now);
 
@@ -171,6 +173,8 @@ class Shard {
 
   // Rates (tiers.cpp).
   [[nodiscard]] Tier* find_tier(const Gate& gate, const Rate& rate) const noexcept;
+  [[nodiscard]] static Tally weigh_one(const Rate& rate, const Tier* tier, const RateAsk& ask,
+                                       std::uint32_t cost, Micros now);
   [[nodiscard]] RateVerdict weigh_all(const Gate& gate, const RateAsk& ask, Micros now) const;
   void charge_all(At<Gate> gate, std::span<const Rate> rates, std::uint32_t cost, Micros now);
   [[nodiscard]] Tier& new_tier(At<Gate> gate, const Rate& rate, Micros now);
@@ -182,7 +186,11 @@ class Shard {
                                         std::array<Rate, kMaxRates>& rates) const noexcept;
 
   // The line (line.cpp).
-  void settle(At<Gate> gate, Moment& moment);
+  // Brings a gate up to the present: what ran out has ended, whom that lets in is in.
+  void settle(At<Gate> gate, Moment& moment) {
+    if (moment.now >= gate->next_due) reap(gate, moment.now);
+    if (gate->line != kNone) advance(gate, moment);
+  }
   void reap(At<Gate> gate, Micros now);
   void reap_inside(At<Gate> gate, At<Visit> visit, Micros now);
   void advance(At<Gate> gate, Moment& moment);
@@ -209,6 +217,7 @@ class Shard {
                    Moment& moment);
   Answer claimed(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
                  Moment& moment);
+  void update_waiter(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker);
   void renew_patience(At<Gate> gate, At<Visit> visit, bool several, Micros now);
   Answer join(At<Gate> gate, const Request& request, const Asker& asker, const RateInfo& rate,
               Moment& moment);
@@ -236,6 +245,8 @@ class Shard {
   void check_group_room(Requests requests);
   void open_part(Part& part, const Request& request, std::uint32_t hash, Moment& moment);
   [[nodiscard]] std::optional<Reason> why_not(Part& part, const Request& request, Moment& moment);
+  [[nodiscard]] bool grant_part(Part& part, const Request& request, const Asker& asker,
+                                Moment& moment);
   void grant_all(Parts parts, Requests requests, const Asker& asker, Moment& moment);
   GroupAnswer stop_at(std::size_t at, Reason reason, Parts parts, Requests requests,
                       const Asker& asker, Moment& moment);
@@ -249,9 +260,7 @@ class Shard {
   [[nodiscard]] Tree<ByDeadline> by_deadline() const noexcept {
     return Tree<ByDeadline>(ByDeadline{&visits_});
   }
-  [[nodiscard]] Tree<ByOrder> by_order() const noexcept {
-    return Tree<ByOrder>(ByOrder{&visits_});
-  }
+  [[nodiscard]] Tree<ByOrder> by_order() const noexcept { return Tree<ByOrder>(ByOrder{&visits_}); }
 
   ShardHead& head_;
   Listener& listener_;
@@ -267,7 +276,7 @@ class Shard {
 };
 
 // Forgotten gates are found in passing: each step looks at one place of the table on average.
-inline void Shard::finish_step(Moment& moment) {
+inline void Shard::sweep_in_passing(Moment& moment) {
   constexpr std::uint32_t kEvery = 64;
   if (++head_.steps % kEvery == 0) sweep(kEvery, moment);
 }

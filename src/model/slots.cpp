@@ -51,11 +51,7 @@ bool Slots::mark(Gate& gate, std::uint32_t slot) {
   return true;
 }
 
-void Slots::give(Gate& gate, std::uint32_t slot) {
-  if (slot < kLow) {
-    gate.low_slots &= ~bit(slot);
-    return;
-  }
+void Slots::give_high(Gate& gate, std::uint32_t slot) {
   if (clear(gate.high_slots, gate.high_levels - 1, slot - kLow)) {
     gate.high_slots = kNone;
     gate.high_levels = 0;

@@ -7,8 +7,8 @@
 
 namespace airlock::model {
 
-// The slot numbers in use at a gate. The lowest free one is found in O(1) below 64, else in as many steps as the number
-// has digits to the base 64. Derived from the holders' `slot`.
+// The slot numbers in use at a gate. The lowest free one is found in O(1) below 64, else in as many
+// steps as the number has digits to the base 64. Derived from the holders' `slot`.
 class Slots {
  public:
   explicit Slots(Pool<SlotNode>& nodes) noexcept : nodes_(nodes) {}
@@ -25,7 +25,10 @@ class Slots {
     gate.low_slots |= std::uint64_t{1} << slot;
     return slot;
   }
-  void give(Gate& gate, std::uint32_t slot);
+  void give(Gate& gate, std::uint32_t slot) {
+    if (slot >= 64) return give_high(gate, slot);
+    gate.low_slots &= ~(std::uint64_t{1} << slot);
+  }
 
   // For rebuild: this number is in use. False: no room for it.
   [[nodiscard]] bool mark(Gate& gate, std::uint32_t slot);
@@ -34,6 +37,7 @@ class Slots {
   static constexpr std::uint32_t kMaxLevels = 5;
 
   [[nodiscard]] std::uint32_t take_high(Gate& gate);
+  void give_high(Gate& gate, std::uint32_t slot);
   [[nodiscard]] Ref new_node();
   void add_level(Gate& gate);
   void set(Ref node, std::uint32_t level, std::uint32_t number);

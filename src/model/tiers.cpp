@@ -12,8 +12,20 @@ Tier* Shard::find_tier(const Gate& gate, const Rate& rate) const noexcept {
   return nullptr;
 }
 
-// Weighs every tier and speaks for the tightest: of those that refuse, the one that takes longest; else the one with
-// the least left.
+// What a tier says to the cost in the mode of the ask.
+Tally Shard::weigh_one(const Rate& rate, const Tier* tier, const RateAsk& ask, std::uint32_t cost,
+                       Micros now) {
+  Tally tally = weigh(rate, tier, cost, now);
+  if (ask.mode == RateMode::peek && tally.allowed) tally.info = weigh(rate, tier, 0, now).info;
+  if (ask.mode == RateMode::reserve && tally.delay <= std::min(ask.max_delay, kMaxTtl)) {
+    tally.allowed = true;
+    tally.info.retry_after = Duration(0);
+  }
+  return tally;
+}
+
+// Weighs every tier and speaks for the tightest: of those that refuse, the one that takes longest;
+// else the one with the least left.
 Shard::RateVerdict Shard::weigh_all(const Gate& gate, const RateAsk& ask, Micros now) const {
   RateVerdict verdict;
   verdict.taken = ask.cost;
@@ -23,26 +35,17 @@ Shard::RateVerdict Shard::weigh_all(const Gate& gate, const RateAsk& ask, Micros
     }
   }
   const std::uint32_t cost = std::max(verdict.taken, 1U);
-  bool first = true;
+  const auto tighter = [&](const Tally& tally) {
+    if (tally.allowed != verdict.allowed) return !tally.allowed;
+    return tally.allowed ? tally.info.remaining < verdict.info.remaining
+                         : tally.info.retry_after > verdict.info.retry_after;
+  };
   for (const Rate& rate : ask.rates) {
-    Tally tally = weigh(rate, find_tier(gate, rate), cost, now);
-    if (ask.mode == RateMode::peek && tally.allowed) {
-      tally.info = weigh(rate, find_tier(gate, rate), 0, now).info;
-    }
-    if (tally.delay == kForever) verdict.never = true;
-    if (ask.mode == RateMode::reserve && !tally.allowed && tally.delay <= ask.max_delay) {
-      tally.allowed = true;
-      tally.info.retry_after = Duration(0);
-      verdict.delay = std::max(verdict.delay, tally.delay);
-    }
-    const bool tighter =
-        tally.allowed != verdict.allowed
-            ? !tally.allowed
-            : (tally.allowed ? tally.info.remaining < verdict.info.remaining
-                             : tally.info.retry_after > verdict.info.retry_after);
-    if (first || tighter) verdict.info = tally.info;
+    const Tally tally = weigh_one(rate, find_tier(gate, rate), ask, cost, now);
+    if (&rate == ask.rates.data() || tighter(tally)) verdict.info = tally.info;
     verdict.allowed = verdict.allowed && tally.allowed;
-    first = false;
+    verdict.never = verdict.never || tally.delay == kForever;
+    verdict.delay = std::max(verdict.delay, tally.delay);
   }
   if (!verdict.allowed || ask.mode == RateMode::peek) verdict.taken = 0;
   return verdict;
@@ -91,14 +94,14 @@ void Shard::drop_idle_tiers(Gate& gate, Micros now) {
 // A waiter's tiers: the new chain is complete before the one word that makes it the waiter's.
 void Shard::write_wishes(At<Visit> visit, std::span<const Rate> rates) {
   Ref first = kNone;
-  for (auto rate = rates.rbegin(); rate != rates.rend(); ++rate) {
+  for (const Rate& rate : rates) {
     const Ref added = tiers_.take();
     Tier& tier = tiers_[added];
     tier.owner = visit.ref;
-    tier.algorithm = rate->algorithm;
-    tier.period = rate->period.count();
-    tier.count.set(rate->count);
-    tier.burst.set(rate->burst);
+    tier.algorithm = rate.algorithm;
+    tier.period = rate.period.count();
+    tier.count.set(rate.count);
+    tier.burst.set(rate.burst);
     tier.next = first;
     tier.state.publish(TierState::wish);
     first = added;

@@ -14,14 +14,14 @@ struct Links {
   Ref parent = kNone;
 };
 
-// An ordered set of records: a treap whose priorities are hashes of the places, so that it needs no random source and
-// no balance fields. Expected O(log n) everywhere; erasing needs no search and touches only neighbours unless sums are
-// kept.
+// An ordered set of records: a treap whose priorities are hashes of the places, so that it needs no
+// random source and no balance fields. Expected O(log n) everywhere; erasing needs no search and
+// touches only neighbours unless sums are kept.
 //
 // Traits:
 //   Links& links(Ref)             where the record keeps its place
 //   bool before(Ref, Ref)         a strict order
-//   static constexpr bool kSums   whether update(ref) must run for every record whose subtree changed
+//   static constexpr bool kSums   whether update(ref) runs for every record whose subtree changed
 //   void update(Ref)              recomputes the record's sums from its children
 template <typename Traits>
 class Tree {

@@ -39,7 +39,7 @@ inline At<Visit> Shard::holder_of(At<Gate> gate, const Token& token, Moment& mom
 
 // A record that is filled in but not yet real. REQUIRES: room for a visit.
 inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const Asker& asker,
-                           Moment& moment) {
+                                  Moment& moment) {
   const At<Visit> visit = visits_.at(visits_.take());
   visit->hash = visit_hash(gate.ref, request.visitor);
   visit->gate = gate.ref;
@@ -113,8 +113,8 @@ inline std::uint64_t Shard::next_stamp(const Moment& moment) {
   return head_.stamp.get();
 }
 
-// Gives a new record or a waiter what an admission has, short of the state and the fence, which it returns.
-// REQUIRES: Slots::reserve().
+// Gives a new record or a waiter what an admission has, short of the state and the fence, which it
+// returns. REQUIRES: Slots::reserve().
 inline Fence Shard::prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Moment& moment) {
   if (!visit->is_free()) detach(gate, visit);
   give_slot(*gate, *visit);
@@ -169,7 +169,7 @@ inline void Shard::note_limit(Gate& gate, const Permits& permits) const {
 
 // Law 1. A weight above an operator's limit runs alone.
 inline bool Shard::fits(const Gate& gate, std::uint32_t limit, bool exclusive,
-                 std::uint32_t weight) noexcept {
+                        std::uint32_t weight) noexcept {
   const std::uint32_t set = gate.limit_override.get();
   const std::uint32_t effective = set == kNone ? limit : (exclusive ? std::min(set, limit) : set);
   if (std::uint64_t{gate.in_use} + weight <= effective) return true;

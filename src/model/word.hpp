@@ -14,9 +14,9 @@ inline void cut_point() noexcept {}
 
 // A field of an authoritative record: what it says survives the death of the process that wrote it.
 //
-// set() fills in a record that nobody can see yet, or changes a field that stands alone. publish() is the one word that
-// makes everything written before it true: neither compiler nor processor moves earlier stores behind it, and the
-// compiler moves no later one before it.
+// set() fills in a record that nobody can see yet, or changes a field that stands alone. publish()
+// is the one word that makes everything written before it true: neither compiler nor processor
+// moves earlier stores behind it, and the compiler moves no later one before it.
 template <typename T>
 class Word {
   static_assert(std::atomic<T>::is_always_lock_free && std::is_trivially_copyable_v<T>);

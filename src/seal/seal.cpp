@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& text) { throw InvalidArgument(text); }
 
-// The store checks again, and more, with every question; here a wrong configuration shows when the program starts.
+// The store checks with every question; here a wrong configuration shows when the program starts.
 void check(const Permits& permits) {
   const auto& [limit, weight, ttl, exclusive] = permits;
   if (limit == 0 || limit > kMaxLimit) {
@@ -41,7 +41,7 @@ Seal::Seal(std::shared_ptr<Store> store, const GateName& gate, Terms terms)
   check(terms_.rates);
 }
 
-Seal::Seal(const Seal& base, const std::vector<Rate>& more_rates) : Seal(base) {
+Seal::Seal(Seal base, const std::vector<Rate>& more_rates) : Seal(std::move(base)) {
   terms_.rates.insert(terms_.rates.end(), more_rates.begin(), more_rates.end());
   check(terms_.rates);
 }
@@ -66,15 +66,15 @@ void LockingSeal::release(const Token& token) const {
   seal::give_back(*store(), token);
 }
 
-void LockingSeal::renew(Admission& held, std::optional<Duration> for_long) const {
+void LockingSeal::renew(Admission& held, std::optional<Duration> ttl) const {
   if (!is_own(held.token)) seal::throw_foreign_renewal(gate());
-  const seal::Extension extension{&held, for_long.value_or(ttl())};
+  const seal::Extension extension{&held, ttl.value_or(this->ttl())};
   seal::extend(*store(), {&extension, 1});
 }
 
-Admission LockingSeal::renew(const Token& token, std::optional<Duration> for_long) const {
+Admission LockingSeal::renew(const Token& token, std::optional<Duration> ttl) const {
   Admission held{{.token = token}};
-  renew(held, for_long);
+  renew(held, ttl);
   return held;
 }
 

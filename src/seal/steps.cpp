@@ -30,9 +30,16 @@ Refused refusal(const Queued& queued) {
 Refused refusal(const Refused& refused) { return refused; }
 Refused refusal(std::monostate /*none*/) { return {}; }
 
-void note(Admission& held, Duration ttl, Instant sent) {
-  held.expires_in = ttl;
-  held.deadline = admission(held, sent).deadline;
+Instant deadline(Instant sent, Duration lasts) noexcept {
+  constexpr Duration kLeast = std::chrono::milliseconds(10);
+  return sent + lasts - std::max(kLeast, lasts / 100);
+}
+
+// Perhaps they were renewed, and for less than was left.
+void allow_for(std::span<const Extension> extensions, Instant sent) {
+  for (const auto& [held, ttl, weight] : extensions) {
+    held->deadline = std::min(held->deadline, deadline(sent, ttl));
+  }
 }
 
 [[noreturn]] void throw_expired(const GateName& gate, Renewal why) {
@@ -44,9 +51,7 @@ void note(Admission& held, Duration ttl, Instant sent) {
 }  // namespace
 
 Admission admission(const Granted& granted, Instant sent) noexcept {
-  constexpr Duration kLeast = std::chrono::milliseconds(10);
-  const Duration margin = std::max(kLeast, granted.expires_in / 100);
-  return {granted, sent + granted.expires_in - margin};
+  return {granted, deadline(sent, granted.expires_in)};
 }
 
 Outcome<Admission> ask(Store& store, const Request& request) try {
@@ -83,13 +88,22 @@ bool extend(Store& store, std::span<const Extension> extensions) {
   std::vector<RenewItem> items;
   for (const auto& [held, ttl, weight] : extensions) items.push_back({held->token, ttl, weight});
   const Instant sent = store.clock().now();
-  store.renew(items);
+  try {
+    store.renew(items);
+  } catch (const StoreError& error) {
+    if (error.outcome() == StoreError::Outcome::unknown) allow_for(extensions, sent);
+    throw;
+  }
 
   const RenewItem* expired = nullptr;
   bool room = true;
   for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto& [held, ttl, weight] = extensions[i];
     const Renewal result = items[i].result;
-    if (result == Renewal::renewed) note(*extensions[i].held, items[i].ttl, sent);
+    if (result == Renewal::renewed) {
+      held->expires_in = ttl;
+      held->deadline = deadline(sent, ttl);
+    }
     if (result == Renewal::no_room) room = false;
     if (result == Renewal::gone || result == Renewal::revoked) expired = &items[i];
   }

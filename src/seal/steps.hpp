@@ -8,7 +8,7 @@
 #include "airlock/seal.hpp"
 #include "airlock/store.hpp"
 
-// The steps of a store as seals answer for them: refusals are values, failures are the seals' exceptions.
+// The steps of a store as seals answer for them: refusals are values, failures their exceptions.
 
 namespace airlock::seal {
 
@@ -23,8 +23,8 @@ namespace airlock::seal {
 // SealReleasingError if it was gone, or over the StoreError.
 void give_back(Store& store, const Token& token);
 
-// Renews all in one call and brings the admissions up to date; false if a weight does not fit. LeaseExpiredError for
-// one that cannot be renewed, when the others have been.
+// Renews all in one call and brings the admissions up to date; false if a weight does not fit.
+// LeaseExpiredError for one that cannot be renewed, when the others have been.
 struct Extension {
   Admission* held;
   Duration ttl;

@@ -128,7 +128,21 @@ TEST_P(AbsentWaiters, OfADetachedVisitorAreNoDifferent) {
 
 // --- what a waiter is told ---
 
-TEST_P(StoreContract, AWaiterIsToldItsPositionAndTheLengthOfTheLine) {
+class WhatAWaiterIsTold : public StoreContract {
+ protected:
+  // Somebody holds the gate, nobody waits, and many were let in from the line, one each `interval`.
+  void the_line_moves_every(Duration interval) {
+    Token holder = enters("first").token;
+    for (int i = 0; i < 64; ++i) {
+      waits(std::to_string(i));
+      after(interval);
+      EXPECT_TRUE(releases(holder));
+      holder = enters(std::to_string(i)).token;
+    }
+  }
+};
+
+TEST_P(WhatAWaiterIsTold, AWaiterIsToldItsPositionAndTheLengthOfTheLine) {
   enters("ann");
   EXPECT_EQ(waits("bob").waiting, 1U);
   const Queued cid = waits("cid");
@@ -137,12 +151,12 @@ TEST_P(StoreContract, AWaiterIsToldItsPositionAndTheLengthOfTheLine) {
   EXPECT_EQ(waits("bob").waiting, 2U);
 }
 
-TEST_P(StoreContract, AWaiterChecksAtAThirdOfItsPatienceAtTheLatest) {
+TEST_P(WhatAWaiterIsTold, AWaiterChecksAtAThirdOfItsPatienceAtTheLatest) {
   enters("ann");
   EXPECT_LASTS(waits(visitor("bob").patience(9s)).next_check, 3s);
 }
 
-TEST_P(StoreContract, AWaiterChecksWhenTheNextThingHappensAtTheGate) {
+TEST_P(WhatAWaiterIsTold, AWaiterChecksWhenTheNextThingHappensAtTheGate) {
   every_visitor.limit(2);
   enters("ann");
   enters(visitor("bob").ttl(1s));
@@ -153,7 +167,7 @@ TEST_P(StoreContract, AWaiterChecksWhenTheNextThingHappensAtTheGate) {
   EXPECT_LASTS(waits("cid").next_check, 600ms);
 }
 
-TEST_P(StoreContract, AWaiterChecksWhenAHandOverMayLapse) {
+TEST_P(WhatAWaiterIsTold, AWaiterChecksWhenAHandOverMayLapse) {
   const Token ann = enters("ann").token;
   waits(visitor("bob").claim_window(500ms));
   waits("cid");
@@ -162,24 +176,19 @@ TEST_P(StoreContract, AWaiterChecksWhenAHandOverMayLapse) {
   EXPECT_LASTS(waits("cid").next_check, 400ms);
 }
 
-TEST_P(StoreContract, AWaiterChecksWhenSomebodyAheadMayLosePatience) {
+TEST_P(WhatAWaiterIsTold, AWaiterChecksWhenSomebodyAheadMayLosePatience) {
   enters("ann");
   waits(visitor("bob").patience(2s));
   EXPECT_LASTS(waits("cid").next_check, 2050ms);
 }
 
-TEST_P(StoreContract, AWaiterKnowsNoWaitingTimeBeforeAnythingHappened) {
+TEST_P(WhatAWaiterIsTold, AWaiterKnowsNoWaitingTimeBeforeAnythingHappened) {
   enters("ann");
   EXPECT_LASTS(waits("bob").eta, 0s);
 }
 
-TEST_P(StoreContract, AWaitersExpectedTimeFollowsThePaceOfTheGate) {
-  for (int i = 0; i < 64; ++i) {
-    const Token visit = enters(std::to_string(i)).token;
-    after(4s);
-    EXPECT_TRUE(releases(visit));
-  }
-  enters("ann");
+TEST_P(WhatAWaiterIsTold, AWaitersExpectedTimeFollowsThePaceOfTheGate) {
+  the_line_moves_every(4s);
   const Duration first = waits("bob").eta;
   EXPECT_GE(first, 3900ms);
   EXPECT_LE(first, 4100ms);
@@ -187,20 +196,28 @@ TEST_P(StoreContract, AWaitersExpectedTimeFollowsThePaceOfTheGate) {
   EXPECT_EQ(third, 3 * first);
 }
 
-TEST_P(StoreContract, AWaiterThatWouldComeTooLateIsRefused) {
-  for (int i = 0; i < 64; ++i) {
-    const Token visit = enters(std::to_string(i)).token;
-    after(4s);
-    EXPECT_TRUE(releases(visit));
-  }
-  enters("ann");
+TEST_P(WhatAWaiterIsTold, AWaiterThatWouldComeTooLateIsRefused) {
+  the_line_moves_every(4s);
   waits(visitor("bob").max_eta(5s));
   is_refused(visitor("cid").max_eta(5s).joins(), Reason::late);
   EXPECT_THAT(line(), ElementsAre("bob"));
   waits(visitor("bob").max_eta(1s));
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
+TEST_P(WhatAWaiterIsTold, ThoseWhoAreAbsentMakeNobodyLate) {
+  every_visitor.patience(1h);
+  the_line_moves_every(4s);
+  const Token holder = repeats("63").token;
+  waits("absent");
+  after(4s);
+  EXPECT_TRUE(releases(holder));
+  after(1s);
+  enters("cid");
+  waits(visitor("dan").max_eta(5s));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, WhatAWaiterIsTold, ::testing::ValuesIn(all_stores()),
+                         name_of_store);
 INSTANTIATE_TEST_SUITE_P(Stores, AbsentWaiters, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace

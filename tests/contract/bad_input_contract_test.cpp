@@ -120,17 +120,22 @@ TEST_P(BadInput, ARateOfZeroOrBeyondItsBounds) {
   rejects_rate({.count = 1, .period = kForever}, {"period"});
 }
 
+// 142 times a year are just below 2^52 microseconds, 143 are above.
 TEST_P(BadInput, ARateThatOverflows) {
-  const Duration most(std::int64_t{1} << 52);
-  rejects_rate({.count = 2, .period = most / 2 + 1us}, {});
-  rejects_rate({.count = 1, .period = most / 4 + 1us, .burst = 4}, {"burst"});
-  for (const auto algorithm : {Rate::Algorithm::sliding_window, Rate::Algorithm::fixed_window})
-    rejects_rate({.algorithm = algorithm, .count = 2, .period = most + 1us}, {});
+  const Duration year = 24h * 365;
+  rejects_rate({.count = 143, .period = year}, {"143"});
+  rejects_rate({.count = 1, .period = year, .burst = 143}, {"burst", "143"});
+  enters(visitor("ann").at("rated").rate_only().rate({.count = 142, .period = year}).cost(142));
+  EXPECT_TRUE(store().purge("rated"));
 }
 
 TEST_P(BadInput, ACostThatOverflows) {
-  const Duration most(std::int64_t{1} << 52);
-  rejects(visitor("newcomer").rate_only().rate({.count = 1, .period = most / 2}).cost(3), {"cost"});
+  const Rate yearly{.count = 1, .period = 24h * 365};
+  rejects(visitor("newcomer").rate_only().rate(yearly).cost(143), {"cost", "143"});
+}
+
+TEST_P(BadInput, APeriodThatIsAbsurd) {
+  rejects_rate({.count = 1, .period = 24h * 365 + 1us}, {"period", "365d"});
 }
 
 TEST_P(BadInput, ACostOfZeroOrAboveTheHighest) {
@@ -149,9 +154,14 @@ TEST_P(BadInput, TooManyTiers) {
   rejects(question, {"8"});
 }
 
-TEST_P(BadInput, AReservationWithPermitsOrOfAWindow) {
+TEST_P(BadInput, AnotherModeThanTakeWithPermits) {
+  rejects(visitor("newcomer").rate(kRate).mode(RateMode::peek), {"peek", "permits"});
+  rejects(visitor("newcomer").rate(kRate).mode(RateMode::at_most), {"at_most", "permits"});
+  rejects(visitor("newcomer").rate(kRate).mode(RateMode::reserve), {"reserve", "permits"});
+}
+
+TEST_P(BadInput, AReservationOfAWindow) {
   const Rate window{.algorithm = Rate::Algorithm::sliding_window, .count = 1, .period = 1s};
-  rejects(visitor("newcomer").rate(kRate).mode(RateMode::reserve), {"reserve"});
   rejects(visitor("newcomer").rate_only().rate(window).mode(RateMode::reserve), {"reserve"});
   rejects(visitor("newcomer").rate_only().rate(kRate).mode(RateMode::reserve).max_delay(-1s), {});
 }

@@ -158,14 +158,6 @@ TEST_P(Composite, OneStepHandsOverOnlyAsManyAsTheRateAllows) {
   EXPECT_THAT(line(), ElementsAre("dan"));
 }
 
-TEST_P(Composite, AtMostTakesASlotAndWhatThereIs) {
-  every_visitor.limit(3).rate(kHourly).mode(RateMode::at_most).cost(8);
-  EXPECT_EQ(enters("ann").taken, 8U);
-  EXPECT_EQ(enters("bob").taken, 2U);
-  is_refused("cid", Reason::rate);
-  EXPECT_THAT(holders(), ElementsAre("ann", "bob"));
-}
-
 TEST_P(Composite, AWaiterIsToldHowTheRateStands) {
   every_visitor.limit(5).rate({.count = 1, .period = 2s});
   enters("ann");

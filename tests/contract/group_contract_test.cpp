@@ -109,6 +109,15 @@ TEST_P(Group, AGateAlreadyHeldStaysHeldWhateverTheOthersSay) {
   EXPECT_FALSE(answer.granted[1].repeated);
 }
 
+TEST_P(Group, ARetryWithOtherParametersChangesNothing) {
+  ASSERT_TRUE(ask_all(both("ann")));
+  const std::string before = describe(look("g/one"));
+  std::vector<Question> questions = both("ann");
+  for (auto& question : questions) question.limit(7).weight(3).ttl(1h);
+  ASSERT_TRUE(ask_all(questions));
+  EXPECT_EQ(describe(look("g/one")), before);
+}
+
 TEST_P(Group, EachGateIsReleasedByItself) {
   const GroupAnswer answer = ask_all(both("ann"));
   ASSERT_TRUE(answer);
@@ -195,6 +204,22 @@ TEST_P(Group, MovesToTheLineThatRefusesNow) {
   ASSERT_TRUE(ask_all(joining("bob")));
 }
 
+TEST_P(Group, ThatWasCalledIsToldToAsk) {
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  expect_waits_at(0, ask_all(joining("bob")));
+  EXPECT_TRUE(releases(ann));
+  EXPECT_FALSE(store().watch("g/one", VisitorId::named("bob"), [] {}));
+}
+
+TEST_P(Group, StillWaitsWhenItAsksWithoutJoining) {
+  enters(visitor("ann").at("g/one"));
+  expect_waits_at(0, ask_all(joining("bob")));
+  after(6s);
+  expect_waits_at(0, ask_all(both("bob")));
+  after(6s);
+  EXPECT_THAT(line("g/one"), ElementsAre("bob"));
+}
+
 TEST_P(Group, LeavesTheLineItWaitsIn) {
   const Token ann = enters(visitor("ann").at("g/one")).token;
   expect_waits_at(0, ask_all(joining("bob")));
@@ -235,6 +260,15 @@ TEST_P(Group, NoGatesCannotBeAskedFor) {
 TEST_P(Group, ABadRequestAmongGoodOnesChangesNothing) {
   EXPECT_THROW((void)ask_all({visitor("ann").at("g/one"), visitor("ann").at("g/two").limit(0)}),
                InvalidArgument);
+  EXPECT_FALSE(knows("g/one"));
+}
+
+TEST_P(Group, AnotherOrderAtOneOfItsGatesChangesNothing) {
+  enters(visitor("ann").at("g/two"));
+  waits(visitor("bob").at("g/two"));
+  std::vector<Question> questions = joining("cid");
+  questions[1].order(Order::lottery);
+  EXPECT_THROW((void)ask_all(questions), InvalidArgument);
   EXPECT_FALSE(knows("g/one"));
 }
 

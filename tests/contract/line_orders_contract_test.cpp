@@ -93,6 +93,19 @@ TEST_P(LineOrders, AHigherNewcomerComesBeforeAHeadThatDoesNotFit) {
   EXPECT_EQ(next_after(ann), "light");
 }
 
+TEST_P(LineOrders, AHigherNewcomerIsNotLateBecauseOfThoseItPasses) {
+  every_visitor.order(Order::priority).patience(1h).ttl(1h);
+  Token holder = enters("holder").token;
+  for (int i = 0; i < 20; ++i) waits(std::to_string(i));
+  for (int i = 0; i < 10; ++i) {
+    after(4s);
+    EXPECT_EQ(next_after(holder), std::to_string(i));
+    holder = enters(std::to_string(i)).token;
+  }
+  EXPECT_TRUE(std::holds_alternative<Refused>(ask(visitor("low").joins().max_eta(10s))));
+  EXPECT_EQ(waits(visitor("high").priority(1).max_eta(10s)).position, 1U);
+}
+
 // --- lottery ---
 
 TEST_P(LineOrders, ALotteryCountsPositionsByArrival) {
@@ -193,6 +206,31 @@ TEST_P(LineOrders, AWinnerThatDoesNotFitIsNotStarved) {
     }
   }
   EXPECT_TRUE(served);
+}
+
+TEST_P(LineOrders, AWinnerThatDoesNotFitAndLeavesMakesRoomForADraw) {
+  every_visitor.order(Order::lottery).limit(2);
+  const Token x = enters("x").token;
+  enters("y");
+  waits(visitor("heavy").weight(2));
+  EXPECT_TRUE(releases(x));
+  waits("light");
+  EXPECT_TRUE(leaves("heavy"));
+  EXPECT_THAT(handed(), ElementsAre("light"));
+}
+
+TEST_P(LineOrders, AWinnerThatDoesNotFitStaysTheWinnerHoweverOftenItAsks) {
+  for (int round = 0; round < 20; ++round) {
+    every_visitor.at("gate" + std::to_string(round)).order(Order::lottery).limit(2);
+    const Token x = enters("x").token;
+    const Token y = enters("y").token;
+    waits(visitor("heavy").weight(2));
+    EXPECT_TRUE(releases(x));
+    for (const char* name : {"a", "b", "c", "d"}) waits(name);
+    waits("heavy");
+    ASSERT_THAT(handed(), IsEmpty());
+    ASSERT_EQ(next_after(y), "heavy");
+  }
 }
 
 // --- aging lottery ---

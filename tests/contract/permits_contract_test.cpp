@@ -233,6 +233,18 @@ TEST_P(StoreContract, ARenewalWithoutRoomChangesNothing) {
   EXPECT_EQ(describe(look()), before);
 }
 
+TEST_P(StoreContract, AHolderThatIsOfWeightOneAgainHasASlotOfItsOwnAgain) {
+  every_visitor.limit(4);
+  RenewItem ann{.token = enters("ann").token, .ttl = 30s, .weight = 3};
+  const Slot bob = enters("bob").slot;
+  store().renew({&ann, 1});
+  ann.weight = 1;
+  store().renew({&ann, 1});
+  EXPECT_EQ(ann.result, Renewal::renewed);
+  std::set<Slot> slots = {bob, repeats("ann").slot, enters("cid").slot, enters("dan").slot};
+  EXPECT_EQ(slots, (std::set<Slot>{0, 1, 2, 3}));
+}
+
 TEST_P(StoreContract, ALighterHolderLetsTheLineIn) {
   every_visitor.limit(4);
   RenewItem writer{.token = enters(visitor("writer").weight(4)).token, .ttl = 30s, .weight = 1};

@@ -178,6 +178,19 @@ TEST_P(Rates, AReservationBeyondItsLongestDelayTakesNothing) {
   EXPECT_LASTS(enters(visitor("bob").max_delay(1s)).delay, 1s);
 }
 
+TEST_P(Rates, ReservationsWithoutEndNeverOverflow) {
+  every_visitor.rate({.count = 1, .period = 24h * 365, .burst = 142}).mode(RateMode::reserve);
+  Duration last{0};
+  for (int i = 0; i < 5'000; ++i) {
+    const Answer answer = ask(visitor("ann").cost(142));
+    const auto* granted = std::get_if<Granted>(&answer);
+    if (granted == nullptr) break;  // Farther than a store can see.
+    ASSERT_GE(granted->delay, last);
+    last = granted->delay;
+  }
+  is_refused(visitor("ann").mode(RateMode::take), Reason::rate);
+}
+
 // --- several tiers ---
 
 TEST_P(Rates, EveryTierMustPassAndNothingIsTakenUnlessAllDo) {
@@ -246,6 +259,19 @@ TEST_P(Rates, AWaiterForARateEntersWhenItIsTimeAndInOrder) {
   EXPECT_THAT(line(), ElementsAre("cid"));
   after(1s);
   enters("cid");
+}
+
+TEST_P(Rates, AWaiterForARateIsNotRecordedEither) {
+  every_visitor.rate({.count = 1, .period = 1s});
+  enters("ann");
+  waits("bob");
+  after(1s);
+  const Granted bob = enters("bob");
+  EXPECT_EQ(bob.token.fence, 0U);
+  EXPECT_LASTS(bob.expires_in, 0s);
+  EXPECT_EQ(bob.taken, 1U);
+  EXPECT_THAT(holders(), IsEmpty());
+  is_refused("bob", Reason::rate);
 }
 
 // --- dedupe and refund ---

@@ -199,6 +199,14 @@ TEST_P(StoreContract, AFenceIsAtLeastTheWallClock) {
   EXPECT_GE(enters("ann").token.fence, static_cast<Fence>(wall().count()));
 }
 
+TEST_P(StoreContract, TheFenceOfAHandOverIsAtLeastTheWallClock) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  after(5s);
+  EXPECT_TRUE(releases(ann));
+  EXPECT_GE(enters("bob").token.fence, static_cast<Fence>(wall().count()));
+}
+
 TEST_P(StoreContract, FencesGrowWhenTheWallClockGoesBack) {
   const Token ann = enters("ann").token;
   EXPECT_TRUE(releases(ann));

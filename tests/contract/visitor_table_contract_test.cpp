@@ -255,6 +255,18 @@ TEST_P(StoreContract, AWaitersWeightAndPriorityAreNotUpdated) {
   EXPECT_EQ(look().line.at(1).priority, 1U);
 }
 
+TEST_P(StoreContract, AWaiterThatAsksForTheImpossibleIsToldSoAndKeepsItsPlace) {
+  every_visitor.limit(5).rate(kTenPerMinute);
+  enters(visitor("ann").cost(10));
+  waits("bob");
+  waits("cid");
+  is_refused(visitor("bob").cost(11).joins(), Reason::never);
+  EXPECT_THAT(line(), ElementsAre("bob", "cid"));
+  EXPECT_EQ(waits("bob").position, 1U);
+  after(6s);
+  enters("bob");
+}
+
 TEST_P(StoreContract, AWaiterCannotAskForAnotherKindOfAdmission) {
   every_visitor.rate(kTenPerMinute);
   enters("ann");

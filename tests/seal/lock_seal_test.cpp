@@ -2,7 +2,7 @@
 
 #include "seal/support/seal_test.hpp"
 
-// Sharing, promotion and demotion; what locks have in common with other seals is in locking_seal_test.cpp.
+// Sharing, promotion and demotion; what all that lock have in common is in locking_seal_test.cpp.
 
 namespace airlock::seals {
 namespace {
@@ -129,11 +129,11 @@ TEST_P(LockSealTest, NobodySharesUnlessConfigured) {
 
 TEST_P(LockSealTest, AnOperatorCannotLetASecondWriterIn) {
   const LockSeal plain(store(), "plain");
-  for (const LockSeal* lock : {&plain, &lock_}) {
-    granted(lock->try_acquire());
-    store()->set_limit(lock->gate(), 1'000);
-    refused(lock->try_acquire(), Reason::full);
-    refused(lock->try_acquire_shared(), Reason::full);
+  for (const LockSeal& lock : {plain, lock_}) {
+    granted(lock.try_acquire());
+    store()->set_limit(lock.gate(), 1'000);
+    refused(lock.try_acquire(), Reason::full);
+    refused(lock.try_acquire_shared(), Reason::full);
   }
 }
 

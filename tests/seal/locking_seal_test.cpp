@@ -6,8 +6,8 @@
 #include "airlock/semaphore_seal.hpp"
 #include "seal/support/seal_test.hpp"
 
-// What all seals have that can be released and renewed, over every store. Numbers are those of the scenarios in
-// reference/seed-systems.md (c); [RUN] there marks what went wrong when the seed was run.
+// What all seals have that can be released and renewed, over every store. The numbers are those of
+// the scenarios in reference/seed-systems.md (c).
 
 namespace airlock::seals {
 namespace {
@@ -100,7 +100,7 @@ TEST_P(LockingSeals, AdmitAgainAfterARelease) {  // 2
 }
 
 TEST_P(LockingSeals, EndWithTheirTtlToTheMicrosecond) {  // 3, 96
-  for (const Duration ttl : {1s, 2'500ms, 1'500us + 0s, 250ms + 0s}) {
+  for (const Duration ttl : {Duration(1s), Duration(2'500ms), Duration(1'500us), Duration(250ms)}) {
     make("gate" + std::to_string(ttl.count()), ttl);
     const Admission held = granted(try_acquire());
     after(ttl - 1us);
@@ -271,6 +271,16 @@ TEST_P(LockingSeals, DoNotCallAFailedRenewalAnExpiry) {
   EXPECT_TRUE(seal().is_acquired(held.token));
 }
 
+TEST_P(LockingSeals, AllowForARenewalThatMayHaveShortenedThem) {
+  Admission held = granted(try_acquire());
+  store().fail_next(1, StoreError::Kind::unavailable);
+  EXPECT_THROW(seal().renew(held, 1s), StoreError);
+  EXPECT_LASTS(seal().remaining_lifetime(held), 9'900ms);
+  store().drop_reply_next(1);
+  EXPECT_THROW(seal().renew(held, 1s), StoreError);
+  EXPECT_LASTS(seal().remaining_lifetime(held), 990ms);
+}
+
 TEST_P(LockingSeals, DoNotGuessWhetherTheyAreAcquired) {
   const Admission held = granted(try_acquire());
   store().down(true);
@@ -428,8 +438,8 @@ TEST_P(LockingSeals, AreRefusedByTheirConstructorWhenTheTtlIsNone) {
 INSTANTIATE_TEST_SUITE_P(Stores, LockingSeals,
                          ::testing::Combine(::testing::ValuesIn(all_stores()),
                                             ::testing::ValuesIn(kinds())),
-                         [](const auto& info) {
-                           return std::get<0>(info.param).name + "_" + std::get<1>(info.param).name;
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name + "_" + std::get<1>(test.param).name;
                          });
 
 // --- what is known locally counts from before the question ---
@@ -443,7 +453,7 @@ TEST(LocalDeadline, DoesNotGrowWithTheTimeAnAnswerTakes) {
   Request waiting{.gate = "gate", .visitor = VisitorId::random(), .permits = Permits{3}};
   waiting.line.join = true;
   ASSERT_TRUE(std::holds_alternative<Queued>(store->admit(waiting)));
-  // The step that admits the seal's visitor also hands over to the waiter, whose callback takes its time.
+  // The step that admits the seal's visitor also hands over to the waiter; its callback is slow.
   ASSERT_TRUE(store->watch("gate", waiting.visitor, [&] { clock.advance(5s); }));
   clock.advance(1s);
   const Admission held = granted(seal.try_acquire());

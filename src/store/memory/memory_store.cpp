@@ -37,8 +37,20 @@ struct alignas(64) Cell {
   Cell(StoreId store, const model::Label& default_label)
       : draw(base::random31()), label(default_label), shard(head, memory, watchers, store) {}
 
+  // The wall clock to a millisecond; read anew where time stands still, as in tests.
+  model::Micros wall_at(model::Micros now, Clock& clock) noexcept {
+    constexpr model::Micros kFresh = 1'000;
+    if (now - wall_read >= kFresh || now == wall_read) {
+      wall_read = now;
+      wall_offset = clock.wall().count() - now;
+    }
+    return now + wall_offset;
+  }
+
   std::mutex mutex;
   model::Draw draw;
+  model::Micros wall_read = 0;
+  model::Micros wall_offset = 0;
   model::Label label;
   Watchers watchers;
   HeapMemory memory;
@@ -48,8 +60,7 @@ struct alignas(64) Cell {
 
 // Everything that a forked child must not share.
 struct State {
-  State(std::uint32_t shards, StoreId id)
-      : generation(base::fork_generation()) {
+  State(std::uint32_t shards, StoreId id) : generation(base::fork_generation()) {
     const model::Label label(base::default_label());
     for (std::uint32_t i = 0; i < shards; ++i) {
       cells.push_back(std::make_unique<Cell>(id, label));
@@ -90,7 +101,9 @@ class MemoryStore final : public Store {
   GroupAnswer admit_all(std::span<const Request> requests) override {
     validate_group(requests);
     std::vector<std::uint32_t> hashes;
-    for (const Request& request : requests) hashes.push_back(static_cast<std::uint32_t>(hash_of(request.gate.view())));
+    for (const Request& request : requests) {
+      hashes.push_back(static_cast<std::uint32_t>(hash_of(request.gate.view())));
+    }
     Step step(*this, requests.front().gate, Stamps::always);
     return step->admit_all(requests, hashes, step.asker(), step.moment());
   }
@@ -220,7 +233,8 @@ class MemoryStore final : public Store {
   // Whether the step may need the wall clock: to admit, or to hand over to those who wait.
   enum class Stamps { always, for_lines };
 
-  // One step: under the lock of the gate's cell, at one moment; at its end, unlocked, those who must know are called.
+  // One step: under the lock of the gate's cell, at one moment; at its end, unlocked, those who
+  // must know are called.
   class Step {
    public:
     Step(MemoryStore& store, const GateName& gate, Stamps stamps = Stamps::for_lines)
@@ -239,15 +253,16 @@ class MemoryStore final : public Store {
     Moment& moment() noexcept { return moment_; }
     std::unique_lock<std::mutex>& lock() noexcept { return lock_; }
     [[nodiscard]] std::uint32_t hash() const noexcept { return hash_; }
-    [[nodiscard]] model::Asker asker() const noexcept { return {.owner = 0, .label = &cell_.label}; }
+    [[nodiscard]] model::Asker asker() const noexcept {
+      return {.owner = 0, .label = &cell_.label};
+    }
 
    private:
     // Gates of a group share a cell; without one the gate's own hash serves for both.
     Step(MemoryStore& store, const GateName& gate, std::uint64_t hash, Stamps stamps)
         : Step(store,
-               store.state().cell_of(gate.group().size() == gate.view().size()
-                                         ? hash
-                                         : store.hash_of(gate.group())),
+               store.state().cell_of(
+                   gate.group().size() == gate.view().size() ? hash : store.hash_of(gate.group())),
                static_cast<std::uint32_t>(hash), stamps) {}
     Step(MemoryStore& store, Cell& cell, std::uint32_t hash, Stamps stamps)
         : cell_(cell),
@@ -255,7 +270,7 @@ class MemoryStore final : public Store {
           lock_(cell.mutex),
           moment_{store.clock_.now().count(), 0, cell.draw} {
       if (stamps == Stamps::always || cell.shard.has_lines()) {
-        moment_.wall = store.clock_.wall().count();
+        moment_.wall = cell.wall_at(moment_.now, store.clock_);
       }
     }
 
@@ -265,8 +280,8 @@ class MemoryStore final : public Store {
     Moment moment_;
   };
 
-  // In a forked child the inherited state is neither locked nor freed: its mutexes may be held by threads that are not
-  // there.
+  // In a forked child the inherited state is neither locked nor freed: its mutexes may be held by
+  // threads that are not there.
   State& state() {
     State* state = state_.load(std::memory_order_acquire);
     if (state->generation == base::fork_generation()) return *state;

@@ -43,7 +43,7 @@ void Watchers::call_due(std::unique_lock<std::mutex>& lock) noexcept {
     lock.unlock();
     try {
       watcher->changed();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): a callback's failure is its own; the step it hears of is done.
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the step it hears of is done
     }
     lock.lock();
     Watcher** place = &running_;

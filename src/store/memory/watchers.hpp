@@ -11,8 +11,8 @@
 
 namespace airlock::memory {
 
-// The callbacks of one shard, each for one visit, each called at most once. All members but call_due() are used under
-// the shard's mutex.
+// The callbacks of one shard, each for one visit, each called at most once. All members but
+// call_due() are used under the shard's mutex.
 class Watchers final : public model::Listener {
  public:
   // Replaces what was there.
@@ -39,7 +39,7 @@ class Watchers final : public model::Listener {
   [[nodiscard]] const Watcher* running(const VisitorId& visitor) const noexcept;
 
   std::unordered_map<model::Ref, std::unique_ptr<Watcher>> waiting_;
-  Watcher* due_ = nullptr;      // Owned; in the order of their change.
+  Watcher* due_ = nullptr;  // Owned; in the order of their change.
   Watcher** due_end_ = &due_;
   Watcher* running_ = nullptr;  // Owned by the thread that calls them.
   std::condition_variable ran_;

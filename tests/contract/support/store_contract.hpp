@@ -44,8 +44,12 @@ class StoreContract : public ::testing::TestWithParam<StoreFactory> {
   Queued waits(Question question, Where where = Where());            // Queued; joins the line.
   Refused is_refused(const Question& question, Reason reason, Where where = Where());
 
-  Granted enters(std::string_view name, Where where = Where()) { return enters(visitor(name), where); }
-  Granted repeats(std::string_view name, Where where = Where()) { return repeats(visitor(name), where); }
+  Granted enters(std::string_view name, Where where = Where()) {
+    return enters(visitor(name), where);
+  }
+  Granted repeats(std::string_view name, Where where = Where()) {
+    return repeats(visitor(name), where);
+  }
   Queued waits(std::string_view name, Where where = Where()) { return waits(visitor(name), where); }
   Refused is_refused(std::string_view name, Reason reason, Where where = Where()) {
     return is_refused(visitor(name), reason, where);

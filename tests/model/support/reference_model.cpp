@@ -8,12 +8,6 @@ namespace airlock::reference {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-constexpr Duration kIdle = 10min;
-
-}  // namespace
-
 // --- gates and visits ---
 
 Model::Gate& Model::open(const std::string& name) {
@@ -27,18 +21,14 @@ Model::Gate* Model::find(const std::string& name) {
   return found == gates_.end() ? nullptr : &found->second;
 }
 
-Model::Gate* Model::settled(const std::string& name) {
-  Gate* gate = find(name);
-  if (gate != nullptr) settle(*gate);
-  return gate;
-}
-
 Model::Visit* Model::find_visit(Gate& gate, const VisitorId& visitor) {
   const auto found = std::ranges::find(gate.visits, visitor, &Visit::visitor);
   return found == gate.visits.end() ? nullptr : &*found;
 }
 
 Model::Visit* Model::holder(Gate& gate, const Token& token) {
+  gate.last_used = now_;
+  if (end_what_ran_out(gate)) serve_line(gate);
   Visit* visit = find_visit(gate, token.visitor);
   if (visit == nullptr || !visit->inside() || !visit->permits) return nullptr;
   return visit->fence == token.fence ? visit : nullptr;
@@ -48,66 +38,100 @@ void Model::erase(Gate& gate, const VisitorId& visitor) {
   std::erase_if(gate.visits, [&](const Visit& visit) { return visit.visitor == visitor; });
 }
 
+// Limits disagree when those who are at the gate together came with different ones.
+void Model::note_limit(Gate& gate, const Permits& permits) {
+  if (gate.visits.empty()) {
+    gate.limits_disagree = false;
+  } else if (gate.limit_seen != 0 && gate.limit_seen != permits.limit) {
+    gate.limits_disagree = true;
+  }
+  gate.limit_seen = permits.limit;
+  gate.exclusive_seen = permits.exclusive;
+}
+
 // --- what follows from the time and from what happened ---
 
 void Model::settle(Gate& gate) {
-  end_what_ran_out(gate);
+  (void)end_what_ran_out(gate);
   serve_line(gate);
 }
 
-void Model::end_what_ran_out(Gate& gate) {
+// True: somebody's time ended.
+bool Model::end_what_ran_out(Gate& gate) {
   std::erase_if(gate.pauses, [&](const auto& pause) { return pause.second <= now_; });
-  std::erase_if(gate.tiers, [&](const Tier& tier) { return is_unused(tier, now_); });
-  for (Visit& visit : gate.visits) {
-    if (visit.state == State::handed && visit.expiry <= now_) {
-      ++gate.counters.missed;
-      refund_all(gate, visit.rates, visit.cost);
-      visit.state = State::absent;
-    }
-  }
+  const bool somebody = std::ranges::any_of(
+      gate.visits, [&](const Visit& visit) { return visit.deadline() <= now_; });
+  if (!somebody) return false;
+  lapse(gate);
   std::erase_if(gate.visits, [&](const Visit& visit) {
-    if (visit.in_line()) {
-      if (visit.patience_end > now_) return false;
-      ++gate.counters.abandoned;
-      return true;
-    }
-    if (visit.expiry > now_) return false;
+    if (visit.deadline() > now_) return false;
+    if (visit.in_line()) ++gate.counters.abandoned;
     if (visit.state == State::holding) {
       ++(visit.revoked ? gate.counters.revoked : gate.counters.expired);
     }
     return true;
   });
+  return true;
 }
 
-void Model::serve_line(Gate& gate) {
-  while (!paused_until(gate)) {
-    Visit* next = candidate(gate);
-    if (next == nullptr || !hand_over(gate, *next)) return;
+// Hand-overs and calls that nobody answered: back to the place in the line, absent.
+void Model::lapse(Gate& gate) {
+  std::vector<Visit*> handed;
+  for (Visit& visit : gate.visits) {
+    if (visit.called_until && visit.in_line() && *visit.called_until <= now_) {
+      set_absent(visit);
+    }
+    if (visit.state == State::handed && visit.expiry <= now_) handed.push_back(&visit);
+  }
+  std::ranges::sort(handed, {}, [](const Visit* visit) { return std::pair(visit->expiry, visit->arrival); });
+  for (Visit* visit : handed) {
+    ++gate.counters.missed;
+    refund_all(gate, visit->rates, visit->cost);
+    set_absent(*visit);
   }
 }
 
+void Model::set_absent(Visit& visit) {
+  visit.state = State::absent;
+  visit.drawn = false;
+  visit.called_until.reset();
+}
+
+void Model::serve_line(Gate& gate) {
+  if (paused_until(gate)) return;
+  while (Visit* next = candidate(gate)) {
+    if (unreachable_.contains(next->visitor)) {
+      set_absent(*next);
+    } else if (!hand_over(gate, *next)) {
+      return;
+    }
+  }
+}
+
+// False: it must wait, and everybody behind it.
 bool Model::hand_over(Gate& gate, Visit& visit) {
   if (visit.permits && !fits(gate, *visit.permits, in_use(gate))) return false;
-  if (!weigh(gate, visit.rates, visit.cost, RateMode::take, kForever).allowed) return false;
+  if (!weigh(gate, visit).allowed) return false;
+  if (visit.several) {
+    if (!visit.called_until) told_.insert(visit.visitor);
+    if (!visit.called_until) visit.called_until = now_ + visit.claim_window;
+    return false;
+  }
   charge_all(gate, visit.rates, visit.cost);
   const Duration interval = now_ - gate.line_since;
-  gate.interval = gate.interval == Duration(0) ? interval : (7 * gate.interval + interval + 4us) / 8;
+  gate.interval = gate.interval == 0us ? interval : (7 * gate.interval + interval + 4us) / 8;
   gate.line_since = now_;
-  admit_visit(gate, visit, now_ + visit.claim_window);
-  visit.state = State::handed;
-  count_grant(gate, now_ - visit.joined);
-  tell(gate, visit);
+  let_in(gate, visit, State::handed, now_ + visit.claim_window);
+  told_.insert(visit.visitor);
   return true;
 }
 
 // --- who is next ---
 
-std::vector<Model::Visit*> Model::line_of(Gate& gate, bool with_absent) {
+std::vector<Model::Visit*> Model::line_of(Gate& gate) {
   std::vector<Visit*> line;
   for (Visit& visit : gate.visits) {
-    if (visit.state == State::waiting || (with_absent && visit.state == State::absent)) {
-      line.push_back(&visit);
-    }
+    if (visit.in_line()) line.push_back(&visit);
   }
   std::ranges::sort(line, [](const Visit* a, const Visit* b) {
     return a->priority != b->priority ? a->priority > b->priority : a->arrival < b->arrival;
@@ -115,27 +139,35 @@ std::vector<Model::Visit*> Model::line_of(Gate& gate, bool with_absent) {
   return line;
 }
 
+std::vector<Model::Visit*> Model::present_in(Gate& gate) {
+  std::vector<Visit*> line = line_of(gate);
+  std::erase_if(line, [](const Visit* visit) { return visit->state == State::absent; });
+  return line;
+}
+
+// A lottery draws when there is some room, not before: else who comes until then would have no chance. It keeps to its
+// draw until that visitor is in or away.
 Model::Visit* Model::candidate(Gate& gate) {
-  const std::vector<Visit*> present = line_of(gate, false);
+  const std::vector<Visit*> present = present_in(gate);
   if (present.empty()) return nullptr;
   if (gate.order == Order::fifo || gate.order == Order::priority) return present.front();
-  for (Visit* visit : present) {
-    if (gate.drawn == visit->visitor) return visit;
-  }
-  Visit* drawn = draw_one(gate, present);
-  gate.drawn = drawn->visitor;
-  return drawn;
+  const auto kept = std::ranges::find_if(present, &Visit::drawn);
+  if (kept != present.end()) return *kept;
+  if (!has_some_room(gate)) return nullptr;
+  Visit* next = draw_one(gate, present);
+  next->drawn = true;
+  return next;
 }
 
 std::uint32_t Model::draw_below(std::uint32_t n) {
-  draw_ = draw_ * 48'271 % kModulus;
+  draw_ = draw_ * 48'271 % 2'147'483'647;
   return static_cast<std::uint32_t>(draw_ % n);
 }
 
-std::uint32_t Model::tickets(const Gate& gate, const Visit& visit) const {
-  const auto seconds = static_cast<std::uint64_t>((now_ - visit.joined) / 1s);
-  const std::uint64_t grown = gate.aging.base + gate.aging.per_second * seconds;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(grown, gate.aging.max));
+std::uint64_t Model::tickets(const Gate& gate, const Visit& visit) const {
+  const auto waited = static_cast<std::uint64_t>((now_ - visit.joined) / 1ms);
+  return std::min<std::uint64_t>(gate.aging.base + waited * gate.aging.per_second / 1'000,
+                                 gate.aging.max);
 }
 
 Model::Visit* Model::draw_one(Gate& gate, const std::vector<Visit*>& present) {
@@ -160,12 +192,25 @@ std::uint32_t Model::in_use(const Gate& gate) {
   return sum;
 }
 
+std::uint32_t Model::effective_limit(const Gate& gate, std::uint32_t limit, bool exclusive) {
+  if (!gate.limit_override) return limit;
+  return exclusive ? std::min(*gate.limit_override, limit) : *gate.limit_override;
+}
+
+// By the limit of the newest request; without one only rates are asked for.
+bool Model::has_some_room(const Gate& gate) {
+  return gate.limit_seen == 0 || in_use(gate) < limit_in_effect(gate);
+}
+
+std::uint32_t Model::limit_in_effect(const Gate& gate) {
+  return effective_limit(gate, gate.limit_seen, gate.exclusive_seen && gate.limit_seen != 0);
+}
+
 bool Model::fits(const Gate& gate, const Permits& permits, std::uint32_t in_use_by_others) {
-  if (!gate.limit_override) return in_use_by_others + permits.weight <= permits.limit;
-  std::uint32_t limit = *gate.limit_override;
-  if (permits.exclusive) limit = std::min(limit, permits.limit);
+  const std::uint32_t limit = effective_limit(gate, permits.limit, permits.exclusive);
   if (in_use_by_others + permits.weight <= limit) return true;
-  return limit >= 1 && permits.weight <= permits.limit && in_use_by_others == 0;
+  const bool heavier_than_the_override = gate.limit_override && permits.weight > limit;
+  return heavier_than_the_override && limit >= 1 && in_use_by_others == 0;
 }
 
 Slot Model::lowest_free_slot(const Gate& gate) {
@@ -176,11 +221,9 @@ Slot Model::lowest_free_slot(const Gate& gate) {
   }
 }
 
-std::optional<Duration> Model::paused_until(const Gate& gate) const {
+std::optional<Duration> Model::paused_until(const Gate& gate) {
   std::optional<Duration> end;
-  for (const auto& [reporter, until] : gate.pauses) {
-    if (until > now_ && (!end || until > *end)) end = until;
-  }
+  for (const auto& [reporter, until] : gate.pauses) end = std::max(end.value_or(until), until);
   return end;
 }
 
@@ -193,38 +236,55 @@ Tier* Model::tier_of(Gate& gate, const Rate& rate) {
   return nullptr;
 }
 
+Model::Verdict Model::peek(Gate& gate, const Request& request) {
+  return weigh(gate, request.rates, request.cost, RateMode::peek, kForever);
+}
+
+Model::Verdict Model::weigh(Gate& gate, const Request& request) {
+  return weigh(gate, request.rates, request.cost, request.mode, request.max_delay);
+}
+
+Model::Verdict Model::weigh(Gate& gate, const Visit& visit) {
+  return weigh(gate, visit.rates, visit.cost, RateMode::take, kForever);
+}
+
+// The tightest tier speaks: of those that refuse the one that takes longest, else the one with the least left.
 Model::Verdict Model::weigh(Gate& gate, std::span<const Rate> rates, std::uint32_t cost,
                             RateMode mode, Duration max_delay) {
+  Verdict verdict;
+  if (rates.empty()) return verdict;
   std::vector<Tier> tiers;
   for (const Rate& rate : rates) {
     const Tier* tier = tier_of(gate, rate);
     tiers.push_back(tier != nullptr ? seen_with(*tier, rate) : unused(rate));
+    if (mode == RateMode::at_most) cost = std::min(cost, info_of(tiers.back(), 1, now_).remaining);
   }
-  Verdict verdict{.taken = cost};
-  if (mode == RateMode::at_most) {
-    for (const Tier& tier : tiers) verdict.taken = std::min(verdict.taken, remaining(tier, now_));
-    verdict.taken = std::max(verdict.taken, 1U);
-  }
-  for (const Tier& tier : tiers) {
-    const Duration early = passes_after(tier, verdict.taken, now_);
-    if (early == kForever) verdict.never = true;
-    verdict.delay = std::max(verdict.delay, early);
-  }
-  verdict.allowed = mode == RateMode::reserve ? verdict.delay <= max_delay && !verdict.never
-                                              : verdict.delay == 0us;
+  cost = std::max(cost, 1U);
+  std::vector<RateInfo> before;
+  for (const Tier& tier : tiers) before.push_back(info_of(tier, cost, now_));
+
+  const auto longest = std::ranges::max_element(before, {}, &RateInfo::retry_after);
+  verdict.delay = longest->retry_after;
+  verdict.never = verdict.delay == kForever;
+  const Duration bearable = mode == RateMode::reserve ? std::min(max_delay, kMaxTtl) : 0us;
+  verdict.allowed = !verdict.never && verdict.delay <= bearable;
+  verdict.before = verdict.delay > 0us ? *longest
+                                       : *std::ranges::min_element(before, {}, &RateInfo::remaining);
+  if (!verdict.allowed || mode == RateMode::peek) return verdict;
+
+  verdict.taken = cost;
+  std::vector<RateInfo> after;
   for (Tier& tier : tiers) {
-    if (verdict.allowed && mode != RateMode::peek) charge(tier, verdict.taken, now_);
-    const RateInfo info = info_of(tier, verdict.taken, now_);
-    const bool tighter = info.retry_after != verdict.info.retry_after
-                             ? info.retry_after > verdict.info.retry_after
-                             : info.remaining < verdict.info.remaining;
-    if (verdict.info.limit == 0 || tighter) verdict.info = info;
+    charge(tier, cost, now_);
+    after.push_back(info_of(tier, cost, now_));
   }
+  verdict.after = *std::ranges::min_element(after, {}, &RateInfo::remaining);
   return verdict;
 }
 
 void Model::charge_all(Gate& gate, std::span<const Rate> rates, std::uint32_t cost) {
   for (const Rate& rate : rates) {
+    if (rate.algorithm == Rate::Algorithm::no_limit) continue;
     Tier* tier = tier_of(gate, rate);
     if (tier == nullptr) tier = &gate.tiers.emplace_back(unused(rate));
     *tier = seen_with(*tier, rate);
@@ -238,144 +298,185 @@ void Model::refund_all(Gate& gate, std::span<const Rate> rates, std::uint32_t co
   }
 }
 
-// --- admit ---
+// --- admission ---
 
-Answer Model::admit(const Request& request) {
+Answer Model::admit(const Request& request, std::uint64_t owner) {
   Gate& gate = open(request.gate.text());
   settle(gate);
   Visit* visit = find_visit(gate, request.visitor);
-  if (request.permits) {
-    if (gate.limit_seen != 0 && gate.limit_seen != request.permits->limit) gate.limits_disagree = true;
-    gate.limit_seen = request.permits->limit;
-    gate.exclusive_seen = request.permits->exclusive;
+  if (visit != nullptr && visit->state == State::spent && request.permits) {
+    erase(gate, request.visitor);  // A rate-only answer is none to a question for permits.
+    visit = nullptr;
   }
-  return visit != nullptr ? ask_again(gate, *visit, request) : ask_first(gate, request);
+  return visit != nullptr ? ask_again(gate, *visit, request, owner)
+                          : ask_first(gate, request, owner);
 }
 
-Answer Model::ask_again(Gate& gate, Visit& visit, const Request& request) {
+void Model::check_order(Gate& gate, const Request& request) {
+  if (!request.line.join || line_of(gate).empty()) return;
+  const bool same_aging = gate.order != Order::aging_lottery || gate.aging == request.line.aging;
+  if (gate.order != request.line.order || !same_aging) throw InvalidArgument("another order");
+}
+
+void Model::check_kind(const Visit& visit, const Request& request) {
+  if (!visit.in_line() && visit.state != State::handed) return;
+  if (visit.permits.has_value() != request.permits.has_value()) {
+    throw InvalidArgument("another kind of request");
+  }
+}
+
+Answer Model::ask_again(Gate& gate, Visit& visit, const Request& request, std::uint64_t owner) {
   if (visit.state == State::holding || visit.state == State::spent) {
     Granted answer = granted(gate, visit);
     answer.repeated = true;
+    if (visit.state == State::spent) {
+      answer.taken = visit.cost;
+      answer.rate = peek(gate, request).before;
+    }
     return answer;
   }
-  if (visit.permits.has_value() != request.permits.has_value()) {
-    throw InvalidArgument("another kind of admission than it waits for");
-  }
-  if (visit.state == State::handed) return claim(gate, visit, request);
-  if (request.line.order != gate.order) throw InvalidArgument("another order");
+  if (visit.in_line()) check_order(gate, request);
+  check_kind(visit, request);
+  if (visit.state == State::handed) return claim(gate, visit, request, owner);
+
+  const Verdict verdict = peek(gate, request);
+  if (verdict.never) return refused(gate, Reason::never, kForever, verdict.before);
+  update(gate, visit, request, owner);
+  visit.patience_end = now_ + visit.patience;
   visit.state = State::waiting;
-  visit.patience_end = now_ + request.line.patience;
-  visit.patience = request.line.patience;
-  if (visit.permits) visit.permits->limit = request.permits->limit;
-  visit.rates.assign(request.rates.begin(), request.rates.end());
+  visit.several = false;
+  visit.called_until.reset();
   serve_line(gate);
-  if (visit.state == State::handed) return claim(gate, visit, request);
-  return queued(gate, visit, weigh(gate, visit.rates, visit.cost, RateMode::take, kForever).info);
+  if (visit.state == State::handed) return claim(gate, visit, request, owner);
+  return queued(gate, visit, verdict.before);
 }
 
-Answer Model::ask_first(Gate& gate, const Request& request) {
-  const std::vector<Visit*> line = line_of(gate, true);
-  if (request.line.join && !line.empty() && request.line.order != gate.order) {
-    throw InvalidArgument("another order");
+// What a waiter that asks again may change: its limit and its rates, not its weight or priority.
+void Model::update(Gate& gate, Visit& visit, const Request& request, std::uint64_t owner) {
+  if (request.permits) {
+    visit.permits->limit = std::max(request.permits->limit, visit.permits->weight);
+    note_limit(gate, *request.permits);
   }
-  const Verdict verdict =
-      weigh(gate, request.rates, request.cost, request.mode, request.max_delay);
+  visit.rates.assign(request.rates.begin(), request.rates.end());
+  visit.cost = request.cost;
+  visit.hold = request.hold;
+  visit.owner = owner;
+  if (request.line.join) visit.patience = request.line.patience;
+}
+
+Answer Model::ask_first(Gate& gate, const Request& request, std::uint64_t owner) {
+  check_order(gate, request);
+  if (request.permits) note_limit(gate, *request.permits);
+  const Verdict verdict = weigh(gate, request);
   const std::optional<Duration> pause = paused_until(gate);
-  const bool line_first = !line_of(gate, false).empty() && !request.line.barging;
+  const bool clear = present_in(gate).empty() || request.line.barging;
   const bool room = !request.permits || fits(gate, *request.permits, in_use(gate));
 
-  if (verdict.never) return refused(gate, Reason::never, kForever, verdict.info);
-  if (!pause && !line_first && room && verdict.allowed) return enter(gate, request, verdict);
-  if (request.line.join) return join(gate, request, verdict);
-  if (pause) return refused(gate, Reason::paused, *pause - now_, verdict.info);
-  if (line_first || !room) return refused(gate, Reason::full, retry_after(gate), verdict.info);
-  return refused(gate, Reason::rate, verdict.info.retry_after, verdict.info);
+  if (verdict.never) return refused(gate, Reason::never, kForever, verdict.before);
+  if (!pause && clear && room && verdict.allowed) return enter(gate, request, owner, verdict);
+  if (request.line.join) return join(gate, request, owner, verdict);
+  if (pause) return refused(gate, Reason::paused, *pause - now_, verdict.before);
+  if (!clear || !room) return refused(gate, Reason::full, retry_after(gate), verdict.before);
+  return refused(gate, Reason::rate, verdict.before.retry_after, verdict.before);
 }
 
-Granted Model::enter(Gate& gate, const Request& request, const Verdict& verdict) {
-  if (request.mode != RateMode::peek) charge_all(gate, request.rates, verdict.taken);
-  Visit visit{.visitor = request.visitor, .label = std::string(request.label)};
-  visit.permits = request.permits;
-  visit.rates.assign(request.rates.begin(), request.rates.end());
-  visit.cost = verdict.taken;
-  visit.hold = request.hold;
-  visit.joined = now_;
-  visit.dedupe = request.dedupe;
-  count_grant(gate, 0us);
-  if (request.permits) {
-    visit.state = State::holding;
-    admit_visit(gate, visit, now_ + request.permits->ttl);
-    gate.visits.push_back(visit);
-  } else if (request.dedupe > 0us) {
-    visit.state = State::spent;
-    visit.expiry = now_ + request.dedupe;
-    gate.visits.push_back(visit);
-  }
-  Granted answer = granted(gate, visit);
-  answer.delay = verdict.delay;
-  answer.rate = verdict.info;
-  return answer;
-}
-
-Answer Model::join(Gate& gate, const Request& request, const Verdict& verdict) {
-  const auto waiting = line_of(gate, true).size();
-  if (request.line.max_waiting != 0 && waiting >= request.line.max_waiting) {
-    return refused(gate, Reason::line_full, retry_after(gate), verdict.info);
-  }
-  const auto ahead = static_cast<std::int64_t>(line_of(gate, false).size());
-  if ((ahead + 1) * gate.interval > request.line.max_eta) {
-    return refused(gate, Reason::late, retry_after(gate), verdict.info);
-  }
-  if (waiting == 0) {
-    gate.order = request.line.order;
-    gate.aging = request.line.aging;
-    gate.line_since = now_;
-  }
+Model::Visit Model::new_visit(const Request& request, std::uint64_t owner) const {
   Visit visit{.visitor = request.visitor, .label = std::string(request.label)};
   visit.permits = request.permits;
   visit.rates.assign(request.rates.begin(), request.rates.end());
   visit.cost = request.cost;
-  visit.hold = request.hold;
   visit.dedupe = request.dedupe;
-  visit.arrival = ++arrivals_;
-  visit.priority = request.line.priority;
+  visit.hold = request.hold;
+  visit.owner = owner;
   visit.joined = now_;
-  visit.patience = request.line.patience;
-  visit.patience_end = now_ + request.line.patience;
-  visit.claim_window = request.line.claim_window;
-  gate.visits.push_back(visit);
-  serve_line(gate);
-  Visit& joined = *find_visit(gate, request.visitor);
-  if (joined.state == State::handed) return claim(gate, joined, request);
-  return queued(gate, joined, verdict.info);
+  return visit;
 }
 
-void Model::admit_visit(Gate& gate, Visit& visit, Duration expiry) {
+void Model::let_in(Gate& gate, Visit& visit, State state, Duration expiry) {
+  visit.state = state;
   visit.granted_at = now_;
   visit.expiry = expiry;
   visit.revoked = false;
+  visit.drawn = false;
+  visit.called_until.reset();
+  visit.slot.reset();
   if (!visit.permits) return;
   last_fence_ = std::max(last_fence_ + 1, static_cast<Fence>(wall_.count()));
   gate.last_fence = visit.fence = last_fence_;
-  visit.slot = visit.permits->weight == 1 ? lowest_free_slot(gate) : Slot{};
+  if (visit.permits->weight == 1) visit.slot = lowest_free_slot(gate);
 }
 
-Granted Model::claim(Gate& gate, Visit& visit, const Request& request) {
-  visit.hold = request.hold;
-  visit.state = State::holding;
-  Granted answer;
-  if (visit.permits) {
-    visit.expiry = now_ + visit.permits->ttl;
-    answer = granted(gate, visit);
-  } else if (visit.dedupe > 0us) {
-    visit.state = State::spent;
-    visit.expiry = now_ + visit.dedupe;
-    answer = granted(gate, visit);
-  } else {
-    answer = granted(gate, visit);
-    erase(gate, request.visitor);
+Granted Model::enter(Gate& gate, const Request& request, std::uint64_t owner,
+                     const Verdict& verdict) {
+  Visit visit = new_visit(request, owner);
+  if (request.mode != RateMode::peek) {
+    charge_all(gate, request.rates, verdict.taken);
+    count_grant(gate, 0us);
   }
-  answer.rate = weigh(gate, request.rates, request.cost, RateMode::peek, kForever).info;
+  if (request.permits) {
+    let_in(gate, visit, State::holding, now_ + request.permits->ttl);
+  } else {
+    let_in(gate, visit, State::spent, now_ + request.dedupe);
+  }
+  if (request.permits || request.dedupe > 0us) gate.visits.push_back(visit);
+  Granted answer = granted(gate, visit);
+  answer.taken = verdict.taken;
+  answer.delay = verdict.delay;
+  answer.rate = request.mode == RateMode::peek ? verdict.before : verdict.after;
+  return answer;
+}
+
+std::optional<Refused> Model::line_refuses(Gate& gate, const Request& request,
+                                           const RateInfo& rate) {
+  const auto length = static_cast<std::int64_t>(line_of(gate).size());
+  if (request.line.max_waiting != 0 && length >= request.line.max_waiting) {
+    return refused(gate, Reason::line_full, retry_after(gate), rate);
+  }
+  const Duration expected = (length + 1) * gate.interval;
+  if (expected > request.line.max_eta) {
+    return refused(gate, Reason::late, expected - request.line.max_eta, rate);
+  }
+  return std::nullopt;
+}
+
+Model::Visit& Model::enqueue(Gate& gate, const Request& request, std::uint64_t owner) {
+  if (line_of(gate).empty()) {
+    gate.order = request.line.order;
+    gate.aging = request.line.aging;
+    gate.line_since = now_;
+  }
+  Visit visit = new_visit(request, owner);
+  visit.arrival = ++arrivals_;
+  visit.priority = request.line.priority;
+  visit.patience = request.line.patience;
+  visit.patience_end = now_ + request.line.patience;
+  visit.claim_window = request.line.claim_window;
+  return gate.visits.emplace_back(visit);
+}
+
+Answer Model::join(Gate& gate, const Request& request, std::uint64_t owner,
+                   const Verdict& verdict) {
+  if (const auto no = line_refuses(gate, request, verdict.before)) return *no;
+  Visit& visit = enqueue(gate, request, owner);
+  serve_line(gate);
+  if (visit.state == State::handed) return claim(gate, visit, request, owner);
+  return queued(gate, visit, verdict.before);
+}
+
+Granted Model::claim(Gate& gate, Visit& visit, const Request& request, std::uint64_t owner) {
+  count_grant(gate, now_ - visit.joined);
+  const Duration end = visit.permits ? now_ + visit.permits->ttl : now_ + visit.dedupe;
+  visit.state = visit.permits ? State::holding : State::spent;
+  visit.expiry = visit.revoked && visit.permits ? visit.expiry : end;
+  visit.granted_at = now_;
+  if (visit.permits) {
+    visit.hold = request.hold;
+    visit.owner = owner;
+  }
+  Granted answer = granted(gate, visit);
+  answer.taken = visit.rates.empty() ? 0 : visit.cost;
+  answer.rate = peek(gate, request).before;
+  if (!visit.permits && visit.dedupe == 0us) erase(gate, request.visitor);
   return answer;
 }
 
@@ -387,29 +488,131 @@ void Model::count_grant(Gate& gate, Duration waited) {
   ++gate.counters.waits.at(bucket);
 }
 
-// --- what is told ---
+// --- several gates ---
+
+GroupAnswer Model::admit_all(std::span<const Request> requests, std::uint64_t owner) {
+  for (const Request& request : requests) {
+    Gate& gate = open(request.gate.text());
+    settle(gate);
+    check_order(gate, request);
+    if (const Visit* visit = find_visit(gate, request.visitor)) check_kind(*visit, request);
+  }
+  for (const Request& request : requests) {
+    Gate& gate = open(request.gate.text());
+    Visit* visit = find_visit(gate, request.visitor);
+    const bool waits = visit != nullptr && visit->in_line();
+    if (visit != nullptr && visit->state == State::spent) erase(gate, request.visitor);
+    if (request.permits) note_limit(gate, *request.permits);
+    if (waits && !peek(gate, request).never) update(gate, *visit, request, owner);
+  }
+  std::vector<Verdict> verdicts(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    Gate& gate = open(requests[i].gate.text());
+    const std::optional<Reason> reason = why_not(gate, requests[i], verdicts[i]);
+    if (reason) return stop_at(i, *reason, requests, owner, verdicts[i]);
+  }
+  GroupAnswer answer;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    Gate& gate = open(requests[i].gate.text());
+    answer.granted.push_back(grant_part(gate, requests[i], owner, verdicts[i]));
+  }
+  return answer;
+}
+
+std::optional<Reason> Model::why_not(Gate& gate, const Request& request, Verdict& verdict) {
+  Visit* visit = find_visit(gate, request.visitor);
+  if (visit != nullptr && visit->inside()) return std::nullopt;
+  if (visit != nullptr) visit->state = State::waiting;
+  verdict = weigh(gate, request);
+  if (verdict.never) return Reason::never;
+  if (paused_until(gate)) return Reason::paused;
+  const bool clear = present_in(gate).empty() || request.line.barging;
+  if (!clear && (visit == nullptr || candidate(gate) != visit)) return Reason::full;
+  if (request.permits) {
+    const Permits& permits = visit != nullptr ? *visit->permits : *request.permits;
+    if (!fits(gate, permits, in_use(gate))) return Reason::full;
+  }
+  if (!verdict.allowed) return Reason::rate;
+  return std::nullopt;
+}
+
+Granted Model::grant_part(Gate& gate, const Request& request, std::uint64_t owner,
+                          const Verdict& verdict) {
+  Visit* visit = find_visit(gate, request.visitor);
+  if (visit == nullptr) return enter(gate, request, owner, verdict);
+  if (visit->state == State::holding) {
+    Granted answer = granted(gate, *visit);
+    answer.repeated = true;
+    return answer;
+  }
+  if (visit->state == State::handed) return claim(gate, *visit, request, owner);
+  charge_all(gate, request.rates, verdict.taken);
+  count_grant(gate, now_ - visit->joined);
+  if (request.permits) let_in(gate, *visit, State::holding, now_ + request.permits->ttl);
+  Granted answer = granted(gate, *visit);
+  answer.taken = verdict.taken;
+  answer.rate = verdict.after;
+  if (!request.permits) erase(gate, request.visitor);
+  return answer;
+}
+
+GroupAnswer Model::stop_at(std::size_t at, Reason reason, std::span<const Request> requests,
+                           std::uint64_t owner, const Verdict& verdict) {
+  const Request& request = requests[at];
+  Gate& gate = open(request.gate.text());
+  Visit* visit = find_visit(gate, request.visitor);
+  GroupAnswer answer{.at = at};
+  if (reason == Reason::never || (visit == nullptr && !request.line.join)) {
+    Duration retry = retry_after(gate);
+    if (reason == Reason::paused) retry = *paused_until(gate) - now_;
+    if (reason == Reason::rate || reason == Reason::never) retry = verdict.before.retry_after;
+    answer.because = refused(gate, reason, retry, verdict.before);
+    return answer;
+  }
+  if (visit == nullptr) {
+    if (const auto no = line_refuses(gate, request, verdict.before)) {
+      answer.because = *no;
+      return answer;
+    }
+  }
+  for (const Request& other : requests) {
+    Gate& other_gate = open(other.gate.text());
+    const Visit* waiter = find_visit(other_gate, request.visitor);
+    if (&other == &request || waiter == nullptr || !waiter->in_line()) continue;
+    erase(other_gate, request.visitor);
+    settle(other_gate);
+  }
+  if (visit == nullptr) visit = &enqueue(gate, request, owner);
+  visit->several = true;
+  visit->called_until.reset();
+  visit->patience_end = now_ + visit->patience;
+  serve_line(gate);
+  answer.because = queued(gate, *visit, verdict.before);
+  return answer;
+}
+
+// --- answers ---
 
 Granted Model::granted(const Gate& gate, const Visit& visit) const {
   Granted answer{.token = {0, gate.name, visit.visitor, visit.fence}};
   if (visit.permits) answer.expires_in = visit.expiry - now_;
   answer.slot = visit.slot;
-  answer.taken = visit.rates.empty() ? 0 : visit.cost;
   return answer;
 }
 
-Queued Model::queued(Gate& gate, Visit& visit, const RateInfo& rate) {
+Queued Model::queued(Gate& gate, const Visit& visit, const RateInfo& rate) {
   std::uint32_t position = 1;
-  for (const Visit* other : line_of(gate, false)) {
+  for (const Visit* other : line_of(gate)) {
     if (other == &visit) break;
-    ++position;
+    if (other->state == State::waiting) ++position;
   }
   Duration check = visit.patience / 3;
   if (const std::optional<Duration> event = next_event(gate)) {
-    check = std::min(check, std::max(*event - now_, Duration(1)) + 50ms * (position - 1));
+    check = std::min(check, std::max(*event - now_, Duration(1us)) + 50ms * (position - 1));
   }
   return {.position = position,
-          .waiting = static_cast<std::uint32_t>(line_of(gate, true).size()),
-          .next_check = std::max(check, Duration(1)),
+          .waiting = static_cast<std::uint32_t>(line_of(gate).size()),
+          .next_check = std::max(check, Duration(1us)),
           .eta = position * gate.interval,
           .rate = rate};
 }
@@ -424,55 +627,57 @@ Duration Model::retry_after(Gate& gate) {
   return event ? *event - now_ : Duration(1s);
 }
 
+// When something may change by time alone.
 std::optional<Duration> Model::next_event(Gate& gate) {
   std::optional<Duration> event = paused_until(gate);
-  const auto may_be = [&](Duration at) { event = event ? std::min(*event, at) : at; };
-  for (const Visit& visit : gate.visits) {
-    may_be(visit.in_line() ? visit.patience_end : visit.expiry);
-  }
-  if (Visit* head = candidate(gate)) {
-    if (!head->permits || fits(gate, *head->permits, in_use(gate))) {
-      const Verdict verdict = weigh(gate, head->rates, head->cost, RateMode::take, kForever);
-      if (!verdict.allowed) may_be(now_ + verdict.info.retry_after);
-    }
+  const auto may_be = [&](Duration at) { event = std::min(event.value_or(at), at); };
+  for (const Visit& visit : gate.visits) may_be(visit.deadline());
+  if (paused_until(gate)) return event;
+  const std::vector<Visit*> present = present_in(gate);
+  const bool lottery = gate.order == Order::lottery || gate.order == Order::aging_lottery;
+  for (const Visit* head : present) {
+    if (lottery ? !head->drawn : head != present.front()) continue;
+    if (head->permits && !fits(gate, *head->permits, in_use(gate))) continue;
+    const Verdict verdict = weigh(gate, *head);
+    if (!verdict.allowed) may_be(now_ + verdict.before.retry_after);
   }
   return event;
 }
 
-// --- the other steps ---
+// --- the other steps of a visitor ---
 
 bool Model::leave(const std::string& name, const VisitorId& visitor) {
-  Gate* gate = settled(name);
-  if (gate == nullptr) return false;
-  Visit* visit = find_visit(*gate, visitor);
+  if (find(name) == nullptr) return false;
+  Gate& gate = open(name);
+  settle(gate);
+  const Visit* visit = find_visit(gate, visitor);
   if (visit == nullptr || !(visit->in_line() || visit->state == State::handed)) return false;
-  if (visit->state == State::handed) refund_all(*gate, visit->rates, visit->cost);
-  ++gate->counters.abandoned;
-  erase(*gate, visitor);
-  serve_line(*gate);
+  if (visit->state == State::handed) refund_all(gate, visit->rates, visit->cost);
+  ++gate.counters.abandoned;
+  erase(gate, visitor);
+  serve_line(gate);
   return true;
 }
 
 void Model::refund(const Request& request) {
-  Gate* gate = settled(request.gate.text());
+  Gate* gate = find(request.gate.text());
   if (gate == nullptr) return;
   refund_all(*gate, request.rates, request.cost);
-  serve_line(*gate);
+  settle(*gate);
 }
 
 Renewal Model::renew(const Token& token, Duration ttl, std::optional<std::uint32_t> weight) {
-  Gate* gate = settled(token.gate.text());
-  if (gate == nullptr) return Renewal::gone;
-  Visit* visit = holder(*gate, token);
+  Gate* gate = find(token.gate.text());
+  Visit* visit = gate == nullptr ? nullptr : holder(*gate, token);
   if (visit == nullptr || visit->state != State::holding) return Renewal::gone;
   if (visit->revoked) return Renewal::revoked;
   if (weight && *weight != visit->weight()) {
     Permits changed = *visit->permits;
     changed.weight = *weight;
-    if (*weight > visit->weight() && !fits(*gate, changed, in_use(*gate) - visit->weight())) {
-      return Renewal::no_room;
-    }
-    visit->permits->weight = *weight;
+    const std::uint32_t others = in_use(*gate) - visit->weight();
+    if (*weight > changed.limit) return Renewal::no_room;
+    if (*weight > visit->weight() && !fits(*gate, changed, others)) return Renewal::no_room;
+    visit->permits = changed;
     visit->slot.reset();
     if (*weight == 1) visit->slot = lowest_free_slot(*gate);
   }
@@ -483,36 +688,40 @@ Renewal Model::renew(const Token& token, Duration ttl, std::optional<std::uint32
 }
 
 bool Model::release(const Token& token) {
-  Gate* gate = settled(token.gate.text());
-  if (gate == nullptr || holder(*gate, token) == nullptr) return false;
+  Gate* gate = find(token.gate.text());
+  const Visit* visit = gate == nullptr ? nullptr : holder(*gate, token);
+  if (visit == nullptr) return false;
+  if (visit->revoked) ++gate->counters.revoked;
   erase(*gate, token.visitor);
   serve_line(*gate);
   return true;
 }
 
 bool Model::disown(const Token& token) {
-  Gate* gate = settled(token.gate.text());
+  Gate* gate = find(token.gate.text());
   Visit* visit = gate == nullptr ? nullptr : holder(*gate, token);
-  if (visit == nullptr || visit->state != State::holding) return false;
+  if (visit == nullptr) return false;
   visit->hold = Hold::detached;
   return true;
 }
 
-std::optional<Granted> Model::adopt(const Token& token) {
-  Gate* gate = settled(token.gate.text());
+std::optional<Granted> Model::adopt(const Token& token, std::uint64_t owner) {
+  Gate* gate = find(token.gate.text());
   Visit* visit = gate == nullptr ? nullptr : holder(*gate, token);
   if (visit == nullptr || visit->state != State::holding) return std::nullopt;
   visit->hold = Hold::bound;
-  return granted(*gate, *visit);
+  visit->owner = owner;
+  Granted answer = granted(*gate, *visit);
+  answer.repeated = true;
+  return answer;
 }
 
 // --- operators ---
 
 void Model::set_limit(const std::string& name, std::optional<std::uint32_t> limit) {
   Gate& gate = open(name);
-  settle(gate);
   gate.limit_override = limit;
-  serve_line(gate);
+  settle(gate);
 }
 
 void Model::pause(const std::string& name, Duration duration, const std::string& reporter) {
@@ -522,76 +731,108 @@ void Model::pause(const std::string& name, Duration duration, const std::string&
 }
 
 bool Model::resume(const std::string& name, const std::string& reporter) {
-  Gate* gate = settled(name);
-  if (gate == nullptr || gate->pauses.erase(reporter) == 0) return false;
-  serve_line(*gate);
-  return true;
+  if (find(name) == nullptr) return false;
+  Gate& gate = open(name);
+  std::erase_if(gate.pauses, [&](const auto& pause) { return pause.second <= now_; });
+  const bool found = gate.pauses.erase(reporter) != 0;
+  settle(gate);
+  return found;
 }
 
 std::size_t Model::revoke(const std::string& name, const std::optional<VisitorId>& visitor,
                           Store::Revoke how) {
-  Gate* gate = settled(name);
-  if (gate == nullptr) return 0;
+  if (find(name) == nullptr) return 0;
+  Gate& gate = open(name);
+  settle(gate);
   std::size_t count = 0;
-  for (Visit& visit : gate->visits) {
-    if (!visit.inside() || !visit.permits || (visitor && *visitor != visit.visitor)) continue;
+  for (Visit& visit : gate.visits) {
+    if (!visit.inside() || (visitor && *visitor != visit.visitor)) continue;
     ++count;
-    tell(*gate, visit);
+    told_.insert(visit.visitor);
     visit.revoked = true;
-    const Duration grace = how == Store::Revoke::now ? 0us : visit.permits->ttl / 3 + 100ms;
+    const Duration grace = (visit.permits ? visit.permits->ttl : Duration(0us)) / 3 + 100ms;
     visit.expiry = std::min(visit.expiry, now_ + grace);
+    if (how == Store::Revoke::now) ++gate.counters.revoked;
   }
-  settle(*gate);
+  if (how == Store::Revoke::now) {
+    std::erase_if(gate.visits, [&](const Visit& visit) {
+      return visit.inside() && (!visitor || *visitor == visit.visitor);
+    });
+  }
+  settle(gate);
   return count;
 }
 
+// Counters and the fence stay.
 bool Model::purge(const std::string& name) {
-  Gate* gate = settled(name);
-  if (gate == nullptr) return false;
-  for (const Visit& visit : gate->visits) tell(*gate, visit);
-  gates_.erase(name);
+  if (find(name) == nullptr) return false;
+  Gate& gate = open(name);
+  for (const Visit& visit : gate.visits) told_.insert(visit.visitor);
+  gate.visits.clear();
+  gate.tiers.clear();
+  gate.pauses.clear();
+  gate.limit_override.reset();
+  gate.limit_seen = 0;
+  gate.interval = 0us;
   return true;
 }
 
-void Model::collect() {
+void Model::end_owner(std::uint64_t owner) {
+  for (auto& [name, gate] : gates_) {
+    const auto ends = [&](const Visit& visit) {
+      return visit.hold == Hold::bound && visit.owner == owner;
+    };
+    for (const Visit& visit : gate.visits) {
+      if (!ends(visit)) continue;
+      if (visit.inside()) ++gate.counters.died;
+      if (visit.in_line()) ++gate.counters.abandoned;
+      if (visit.state == State::handed) refund_all(gate, visit.rates, visit.cost);
+    }
+    std::erase_if(gate.visits, ends);
+  }
   for (auto& [name, gate] : gates_) settle(gate);
+}
+
+void Model::collect() {
+  for (auto& [name, gate] : gates_) {
+    settle(gate);
+    std::erase_if(gate.tiers, [&](const Tier& tier) { return is_unused(tier, now_); });
+  }
   std::erase_if(gates_, [&](const auto& item) {
     const Gate& gate = item.second;
     return gate.visits.empty() && gate.tiers.empty() && gate.pauses.empty() &&
-           !gate.limit_override && gate.last_used + kIdle <= now_;
+           !gate.limit_override && now_ - gate.last_used >= 10min;
   });
 }
 
 // --- look ---
 
 std::optional<GateView> Model::look(const std::string& name) {
-  Gate* gate = settled(name);
+  Gate* gate = find(name);
   if (gate == nullptr) return std::nullopt;
+  settle(*gate);
   GateView view{.name = name};
   view.override_limit = gate->limit_override;
-  view.limits_disagree = gate->limits_disagree;
+  view.limits_disagree = gate->limits_disagree && !gate->visits.empty();
   view.order = gate->order;
   view.last_fence = gate->last_fence;
   view.counters = gate->counters;
   for (const Visit& visit : gate->visits) {
-    if (!visit.inside() || !visit.permits) continue;
+    if (!visit.inside()) continue;
     view.holders.push_back({visit.visitor, visit.label, visit.fence, visit.weight(), visit.slot,
                             now_ - visit.granted_at, visit.expiry - now_,
                             visit.state == State::holding, visit.revoked, visit.hold});
   }
-  std::ranges::sort(view.holders, {}, &HolderView::fence);
-  for (const Visit* visit : line_of(*gate, true)) {
+  for (const Visit* visit : line_of(*gate)) {
     view.line.push_back({visit->visitor, visit->label, visit->weight(), visit->priority,
                          now_ - visit->joined, visit->state == State::waiting, visit->hold});
   }
-  for (const Tier& tier : gate->tiers) view.rates.push_back({tier.rate, info_of(tier, 1, now_)});
+  for (const Tier& tier : gate->tiers) {
+    if (!is_unused(tier, now_)) view.rates.push_back({tier.rate, info_of(tier, 0, now_)});
+  }
   for (const auto& [reporter, end] : gate->pauses) view.pauses.push_back({reporter, end - now_});
   view.counts.in_use = in_use(*gate);
-  view.counts.limit = gate->limit_seen;
-  if (gate->limit_override) {
-    view.counts.limit = gate->exclusive_seen ? std::min(gate->limit_seen, *gate->limit_override)
-                                             : *gate->limit_override;
-  }
+  view.counts.limit = limit_in_effect(*gate);
   view.counts.holders = static_cast<std::uint32_t>(view.holders.size());
   view.counts.waiting = static_cast<std::uint32_t>(view.line.size());
   return view;
@@ -601,6 +842,17 @@ std::vector<std::string> Model::list() const {
   std::vector<std::string> names;
   for (const auto& [name, gate] : gates_) names.push_back(name);
   return names;
+}
+
+bool Model::knows(const std::string& name, const VisitorId& visitor) {
+  Gate* gate = find(name);
+  return gate != nullptr && find_visit(*gate, visitor) != nullptr;
+}
+
+bool Model::has_lines() const {
+  return std::ranges::any_of(gates_, [](const auto& item) {
+    return std::ranges::any_of(item.second.visits, &Visit::in_line);
+  });
 }
 
 }  // namespace airlock::reference

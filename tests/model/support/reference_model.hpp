@@ -20,27 +20,32 @@ namespace airlock::reference {
 // A second implementation of what a store promises, for comparison: plain containers, linear scans, nothing kept that
 // can be counted. Written from DESIGN.md section 2 and the public headers, not from src/model.
 //
-// Its fences grow as they must, but by their own numbers.
+// Fences and slots are as good as any other store's, but not the same numbers.
 class Model {
  public:
-  explicit Model(std::uint32_t seed) : draw_(seed % kModulus == 0 ? 1 : seed % kModulus) {}
+  explicit Model(std::uint32_t seed) : draw_(seed) {}
 
   void set_time(Duration now, Duration wall) {
     now_ = now;
     wall_ = wall;
   }
 
-  Answer admit(const Request& request);
-  GroupAnswer admit_all(std::span<const Request> requests);
+  // Waiters that nobody can reach become absent when it is their turn.
+  void set_unreachable(std::set<VisitorId> visitors) { unreachable_ = std::move(visitors); }
+
+  Answer admit(const Request& request, std::uint64_t owner);
+  GroupAnswer admit_all(std::span<const Request> requests, std::uint64_t owner);
   bool leave(const std::string& gate, const VisitorId& visitor);
   void refund(const Request& request);
   Renewal renew(const Token& token, Duration ttl, std::optional<std::uint32_t> weight);
   bool release(const Token& token);
   bool disown(const Token& token);
-  std::optional<Granted> adopt(const Token& token);
+  std::optional<Granted> adopt(const Token& token, std::uint64_t owner);
 
   std::optional<GateView> look(const std::string& gate);
   std::vector<std::string> list() const;
+  bool knows(const std::string& gate, const VisitorId& visitor);
+  bool has_lines() const;
 
   void set_limit(const std::string& gate, std::optional<std::uint32_t> limit);
   void pause(const std::string& gate, Duration duration, const std::string& reporter);
@@ -48,10 +53,11 @@ class Model {
   std::size_t revoke(const std::string& gate, const std::optional<VisitorId>& visitor,
                      Store::Revoke how);
   bool purge(const std::string& gate);
+  void end_owner(std::uint64_t owner);
   void collect();
 
   // Whom a watch must have told since the last call: handed over, called, revoked, purged.
-  std::set<std::pair<std::string, VisitorId>> take_told() { return std::exchange(told_, {}); }
+  std::set<VisitorId> take_told() { return std::exchange(told_, {}); }
 
  private:
   enum class State { waiting, absent, handed, holding, spent };
@@ -65,16 +71,18 @@ class Model {
     std::uint32_t cost = 1;
     Duration dedupe{0};
     Hold hold = Hold::bound;
-    bool several = false;  // Waits for more gates than this one: called, never handed.
+    std::uint64_t owner = 0;
 
     // While it waits.
     std::uint64_t arrival = 0;
     std::uint16_t priority = 0;
+    bool drawn = false;  // By a lottery; waits for room.
     Duration joined{0};
     Duration patience{0};
     Duration patience_end{0};
     Duration claim_window{0};
-    std::optional<Duration> called_until = {};
+    bool several = false;                        // Waits for more gates than this one:
+    std::optional<Duration> called_until = {};  // called, never handed.
 
     // Once it is in.
     Fence fence = 0;
@@ -86,6 +94,9 @@ class Model {
     [[nodiscard]] bool in_line() const { return state == State::waiting || state == State::absent; }
     [[nodiscard]] bool inside() const { return state == State::handed || state == State::holding; }
     [[nodiscard]] std::uint32_t weight() const { return permits ? permits->weight : 0; }
+    [[nodiscard]] Duration deadline() const {
+      return in_line() ? called_until.value_or(patience_end) : expiry;
+    }
   };
 
   struct Gate {
@@ -99,7 +110,6 @@ class Model {
     bool limits_disagree = false;
     Order order = Order::fifo;
     Aging aging = {};
-    std::optional<VisitorId> drawn = {};
     Duration line_since{0};  // The last grant from the line, or when the line began.
     Duration interval{0};    // Mean between grants from the line; 0: not known.
     Duration last_used{0};
@@ -113,60 +123,81 @@ class Model {
     bool never = false;
     std::uint32_t taken = 0;
     Duration delay{0};
-    RateInfo info = {};
+    RateInfo before = {};  // The tightest tier as it is,
+    RateInfo after = {};   // and as it would be.
   };
 
-  static constexpr std::uint32_t kModulus = 2'147'483'647;
-
-  // Gates.
+  // Gates and visits.
   Gate& open(const std::string& name);
   Gate* find(const std::string& name);
-  Gate* settled(const std::string& name);
+  static Visit* find_visit(Gate& gate, const VisitorId& visitor);
+  Visit* holder(Gate& gate, const Token& token);
+  static void erase(Gate& gate, const VisitorId& visitor);
+  static void note_limit(Gate& gate, const Permits& permits);
 
   // What follows from the time and from what happened.
   void settle(Gate& gate);
-  void end_what_ran_out(Gate& gate);
+  bool end_what_ran_out(Gate& gate);
+  void lapse(Gate& gate);
+  static void set_absent(Visit& visit);
   void serve_line(Gate& gate);
   bool hand_over(Gate& gate, Visit& visit);
-  void tell(const Gate& gate, const Visit& visit) { told_.insert({gate.name, visit.visitor}); }
 
   // Who is next.
   Visit* candidate(Gate& gate);
   Visit* draw_one(Gate& gate, const std::vector<Visit*>& present);
   std::uint32_t draw_below(std::uint32_t n);
-  std::uint32_t tickets(const Gate& gate, const Visit& visit) const;
-  static std::vector<Visit*> line_of(Gate& gate, bool with_absent);
+  std::uint64_t tickets(const Gate& gate, const Visit& visit) const;
+  static std::vector<Visit*> line_of(Gate& gate);     // In the order of service.
+  static std::vector<Visit*> present_in(Gate& gate);  // Those of them who are not absent.
 
   // Room.
   static std::uint32_t in_use(const Gate& gate);
+  static std::uint32_t effective_limit(const Gate& gate, std::uint32_t limit, bool exclusive);
+  static std::uint32_t limit_in_effect(const Gate& gate);
+  static bool has_some_room(const Gate& gate);
   static bool fits(const Gate& gate, const Permits& permits, std::uint32_t in_use_by_others);
   static Slot lowest_free_slot(const Gate& gate);
-  std::optional<Duration> paused_until(const Gate& gate) const;
+  static std::optional<Duration> paused_until(const Gate& gate);
 
   // Rates.
   static Tier* tier_of(Gate& gate, const Rate& rate);
+  Verdict peek(Gate& gate, const Request& request);
+  Verdict weigh(Gate& gate, const Request& request);
+  Verdict weigh(Gate& gate, const Visit& visit);
   Verdict weigh(Gate& gate, std::span<const Rate> rates, std::uint32_t cost, RateMode mode,
                 Duration max_delay);
   void charge_all(Gate& gate, std::span<const Rate> rates, std::uint32_t cost);
   void refund_all(Gate& gate, std::span<const Rate> rates, std::uint32_t cost);
 
+  // Admission.
+  void check_order(Gate& gate, const Request& request);
+  static void check_kind(const Visit& visit, const Request& request);
+  Answer ask_again(Gate& gate, Visit& visit, const Request& request, std::uint64_t owner);
+  static void update(Gate& gate, Visit& visit, const Request& request, std::uint64_t owner);
+  Answer ask_first(Gate& gate, const Request& request, std::uint64_t owner);
+  Answer join(Gate& gate, const Request& request, std::uint64_t owner, const Verdict& verdict);
+  std::optional<Refused> line_refuses(Gate& gate, const Request& request, const RateInfo& rate);
+  Visit& enqueue(Gate& gate, const Request& request, std::uint64_t owner);
+  Visit new_visit(const Request& request, std::uint64_t owner) const;
+  void let_in(Gate& gate, Visit& visit, State state, Duration expiry);
+  Granted enter(Gate& gate, const Request& request, std::uint64_t owner, const Verdict& verdict);
+  Granted claim(Gate& gate, Visit& visit, const Request& request, std::uint64_t owner);
+  void count_grant(Gate& gate, Duration waited);
+
+  // Several gates.
+  std::optional<Reason> why_not(Gate& gate, const Request& request, Verdict& verdict);
+  Granted grant_part(Gate& gate, const Request& request, std::uint64_t owner,
+                     const Verdict& verdict);
+  GroupAnswer stop_at(std::size_t at, Reason reason, std::span<const Request> requests,
+                      std::uint64_t owner, const Verdict& verdict);
+
   // Answers.
-  Answer ask_again(Gate& gate, Visit& visit, const Request& request);
-  Answer ask_first(Gate& gate, const Request& request);
-  Answer join(Gate& gate, const Request& request, const Verdict& verdict);
-  Granted enter(Gate& gate, const Request& request, const Verdict& verdict);
-  Granted claim(Gate& gate, Visit& visit, const Request& request);
   Granted granted(const Gate& gate, const Visit& visit) const;
-  Queued queued(Gate& gate, Visit& visit, const RateInfo& rate);
+  Queued queued(Gate& gate, const Visit& visit, const RateInfo& rate);
   Refused refused(Gate& gate, Reason reason, Duration retry_after, const RateInfo& rate);
   Duration retry_after(Gate& gate);
   std::optional<Duration> next_event(Gate& gate);
-  void admit_visit(Gate& gate, Visit& visit, Duration expiry);
-  void count_grant(Gate& gate, Duration waited);
-
-  static Visit* find_visit(Gate& gate, const VisitorId& visitor);
-  static Visit* holder(Gate& gate, const Token& token);
-  static void erase(Gate& gate, const VisitorId& visitor);
 
   Duration now_{0};
   Duration wall_{0};
@@ -174,7 +205,8 @@ class Model {
   std::uint64_t arrivals_ = 0;
   Fence last_fence_ = 0;
   std::map<std::string, Gate> gates_;
-  std::set<std::pair<std::string, VisitorId>> told_;
+  std::set<VisitorId> unreachable_;
+  std::set<VisitorId> told_;
 };
 
 }  // namespace airlock::reference

@@ -1,8 +1,12 @@
 #include "model/support/reference_rates.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace airlock::reference {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 using Algorithm = Rate::Algorithm;
@@ -10,7 +14,7 @@ using Algorithm = Rate::Algorithm;
 // The first moment from `now` on at which `holds`, which stays true once it is; as a distance from now.
 template <typename Predicate>
 Duration first_after(Duration now, Predicate holds) {
-  if (holds(now)) return Duration(0);
+  if (holds(now)) return 0us;
   std::int64_t no = 0;
   std::int64_t yes = 1;
   while (!holds(now + Duration(yes))) {
@@ -41,8 +45,12 @@ Wide weighted_hits(const Tier& tier, Duration now) {
   return 0;
 }
 
+bool is_open(const Tier& tier, Duration now) {
+  return tier.start > 0us && now < tier.start + tier.rate.period;
+}
+
 std::uint64_t hits_in_fixed_window(const Tier& tier, Duration now) {
-  return now < tier.start + tier.rate.period ? tier.hits : 0;
+  return is_open(tier, now) ? tier.hits : 0;
 }
 
 }  // namespace
@@ -55,7 +63,8 @@ Tier seen_with(const Tier& tier, const Rate& rate) {
   Tier seen = tier;
   seen.rate = rate;
   if (rate.algorithm == Algorithm::gcra) {
-    seen.arrival = (tier.arrival * rate.count + tier.rate.count - 1) / tier.rate.count;
+    const Wide whole = (tier.arrival + tier.rate.count - 1) / tier.rate.count;
+    if (rate.count != tier.rate.count) seen.arrival = whole * rate.count;
   }
   return seen;
 }
@@ -82,7 +91,7 @@ bool is_unused(const Tier& tier, Duration now) {
     case Algorithm::sliding_window:
       return weighted_hits(tier, now) == 0;
     case Algorithm::fixed_window:
-      return hits_in_fixed_window(tier, now) == 0;
+      return !is_open(tier, now);
     case Algorithm::no_limit:
       return true;
   }
@@ -100,6 +109,7 @@ std::uint32_t remaining(const Tier& tier, Duration now) {
 }
 
 Duration passes_after(const Tier& tier, std::uint64_t cost, Duration now) {
+  if (tier.rate.algorithm == Algorithm::no_limit) return 0us;
   if (cost > burst_of(tier.rate)) return kForever;
   return first_after(now, [&](Duration then) { return passes(tier, cost, then); });
 }
@@ -109,6 +119,8 @@ Duration unused_after(const Tier& tier, Duration now) {
 }
 
 RateInfo info_of(const Tier& tier, std::uint64_t cost, Duration now) {
+  constexpr auto kUnlimited = std::numeric_limits<std::uint32_t>::max();
+  if (tier.rate.algorithm == Algorithm::no_limit) return {kUnlimited, kUnlimited, 0us, 0us};
   return {burst_of(tier.rate), remaining(tier, now), passes_after(tier, cost, now),
           unused_after(tier, now)};
 }
@@ -130,7 +142,7 @@ void charge(Tier& tier, std::uint64_t cost, Duration now) {
       return;
     }
     case Algorithm::fixed_window:
-      if (hits_in_fixed_window(tier, now) == 0) {
+      if (!is_open(tier, now)) {
         tier.start = now;
         tier.hits = 0;
       }
@@ -147,11 +159,14 @@ void refund(Tier& tier, std::uint64_t cost, Duration now) {
     case Algorithm::gcra:
       tier.arrival -= Wide{cost} * period;
       return;
-    case Algorithm::sliding_window:
-      if (now.count() / period == tier.window) tier.hits -= std::min(tier.hits, cost);
+    case Algorithm::sliding_window: {
+      const std::int64_t age = now.count() / period - tier.window;
+      std::uint64_t& hits = age == 0 && tier.hits == 0 ? tier.hits_before : tier.hits;
+      if (age <= 1) hits -= std::min(hits, cost);
       return;
+    }
     case Algorithm::fixed_window:
-      if (hits_in_fixed_window(tier, now) != 0) tier.hits -= std::min(tier.hits, cost);
+      if (is_open(tier, now)) tier.hits -= std::min(tier.hits, cost);
       return;
     case Algorithm::no_limit:
       return;

@@ -18,7 +18,8 @@ struct Tier {
   // gcra: the theoretical arrival time, in us / rate.count.
   Wide arrival = 0;
 
-  // sliding_window: hits in window number `window` and in the one before. fixed_window: hits since `start`.
+  // sliding_window: hits in window number `window` and in the one before. fixed_window: hits since
+  // `start`; the window stays open when they are refunded.
   std::int64_t window = 0;
   std::uint64_t hits = 0;
   std::uint64_t hits_before = 0;
@@ -43,6 +44,8 @@ struct Tier {
 
 // Takes, passing or not.
 void charge(Tier& tier, std::uint64_t cost, Duration now);
+
+// Gives back. A sliding window remembers hits of the previous window only while it has none of its own.
 void refund(Tier& tier, std::uint64_t cost, Duration now);
 
 }  // namespace airlock::reference

@@ -43,7 +43,7 @@ class Bench {
 
 // Granted, else a failure at the caller's line and something empty.
 template <typename T>
-T granted(const Outcome<T>& outcome, Where where = {}) {
+T granted(const Outcome<T>& outcome, Where where = Where()) {
   if (outcome) return *outcome;
   ADD_FAILURE_AT(where.file, where.line)
       << "refused: " << to_text(outcome.error().reason) << ", retry after "
@@ -55,7 +55,7 @@ T granted(const Outcome<T>& outcome, Where where = {}) {
 
 // Refused for this reason, else a failure at the caller's line.
 template <typename T>
-Refused refused(const Outcome<T>& outcome, Reason reason, Where where = {}) {
+Refused refused(const Outcome<T>& outcome, Reason reason, Where where = Where()) {
   if (!outcome && outcome.error().reason == reason) return outcome.error();
   ADD_FAILURE_AT(where.file, where.line) << (outcome ? "granted" : to_text(outcome.error().reason))
                                          << " instead of refused: " << to_text(reason);
@@ -64,7 +64,7 @@ Refused refused(const Outcome<T>& outcome, Reason reason, Where where = {}) {
 
 // What the step throws, if it throws just that.
 template <typename Thrown, typename Step>
-std::optional<Thrown> thrown_by(const Step& step, Where where = {}) {
+std::optional<Thrown> thrown_by(const Step& step, Where where = Where()) {
   try {
     step();
     ADD_FAILURE_AT(where.file, where.line) << "nothing was thrown";
@@ -78,7 +78,7 @@ std::optional<Thrown> thrown_by(const Step& step, Where where = {}) {
 
 // The StoreError that an exception of this type carries.
 template <typename Thrown, typename Step>
-std::optional<StoreError> cause_of(const Step& step, Where where = {}) {
+std::optional<StoreError> cause_of(const Step& step, Where where = Where()) {
   try {
     step();
     ADD_FAILURE_AT(where.file, where.line) << "nothing was thrown";
