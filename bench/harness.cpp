@@ -79,7 +79,9 @@ Result measure(const Row& row, const Effort& effort) {
   std::vector<double> values;
   std::vector<double> references;
   std::vector<double> ratios;
-  for (std::size_t round = 0; round < effort.rounds; ++round) {
+  constexpr std::size_t kFew = 11;
+  const nanoseconds end = now(Time::wall) + effort.limit;
+  while (ratios.size() < effort.rounds && (ratios.size() < kFew || now(Time::wall) < end)) {
     values.push_back(subject.time_per_operation());
     references.push_back(reference.time_per_operation());
     ratios.push_back(values.back() / references.back());
@@ -94,7 +96,8 @@ Result measure(const Row& row, const Effort& effort) {
           .reference = quantile(references, 0.5),
           .ratio = quantile(ratios, 0.5),
           .spread = quantile(ratios, 0.75) - quantile(ratios, 0.25),
-          .aim = row.aim};
+          .aim = row.aim,
+          .rounds = ratios.size()};
 }
 
 }  // namespace airlock::bench

@@ -67,6 +67,7 @@ struct Result {
   double ratio = 0;      // Median of the rounds' ratios; near value / reference but not the same.
   double spread = 0;     // Interquartile range of the rounds' ratios.
   std::optional<double> aim;
+  std::size_t rounds = 0;
 
   // Empty without an aim.
   [[nodiscard]] std::optional<bool> holds() const;
@@ -76,10 +77,18 @@ struct Effort {
   std::chrono::nanoseconds warm_up;  // Of each side, at least.
   std::chrono::nanoseconds batch;    // At least.
   std::size_t rounds;
+  std::chrono::nanoseconds
+      limit;  // No new round after this, on a busy machine; a few are always there.
 };
 
-inline constexpr Effort kFull{std::chrono::milliseconds(400), std::chrono::milliseconds(4), 301};
-inline constexpr Effort kQuick{std::chrono::milliseconds(100), std::chrono::milliseconds(2), 101};
+inline constexpr Effort kFull{.warm_up = std::chrono::milliseconds(400),
+                              .batch = std::chrono::milliseconds(4),
+                              .rounds = 301,
+                              .limit = std::chrono::seconds(10)};
+inline constexpr Effort kQuick{.warm_up = std::chrono::milliseconds(100),
+                               .batch = std::chrono::milliseconds(2),
+                               .rounds = 101,
+                               .limit = std::chrono::seconds(2)};
 
 [[nodiscard]] Result measure(const Row& row, const Effort& effort);
 

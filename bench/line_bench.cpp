@@ -100,7 +100,7 @@ class HandOver : public Subject {
 // pair for all rows, so that both sides of a comparison meet the same whims of the scheduler.
 class TwoThreads {
  public:
-  TwoThreads() : partner_([this] { help_until_closed(); }) {}
+  TwoThreads() : partner_([this] { help(); }) {}
 
   ~TwoThreads() {
     {
@@ -111,12 +111,16 @@ class TwoThreads {
     partner_.join();
   }
 
-  // Calls `step` in each thread in turn, here first, until it returns false. As long as it returns true it has called
-  // pass(), as the last thing it did.
+  // Calls `step` in each thread in turn, here first, until it returns false; as long as it returns true it has called
+  // pass(). Returns when the other thread is out of its last step, too.
   void alternate(const std::function<bool()>& step) {
     step_ = &step;
     over_ = false;
-    while (!over_ && step()) require(await_turn(kCaller), "the other thread passed the turn");
+    while (!over_ && step()) require(await_turn(), "the other thread passed the turn");
+    std::unique_lock lock(mutex_);
+    ending_ = true;
+    turn_came_[kCaller].wait(lock, [&] { return partner_rests_; });
+    ending_ = false;
   }
 
   // Wakes the other one. What both use belongs to it from then on.
@@ -133,18 +137,25 @@ class TwoThreads {
   static constexpr std::size_t kCaller = 0;
   static constexpr std::size_t kPartner = 1;
 
-  // False: it does not come any more.
-  bool await_turn(std::size_t me) {
+  // False: it does not come.
+  bool await_turn() {
     constexpr auto kGivesUp = std::chrono::seconds(30);
     std::unique_lock lock(mutex_);
-    const auto due = [&] { return turn_ == me || closed_; };
-    if (me == kCaller) return turn_came_[me].wait_for(lock, kGivesUp, due);
-    turn_came_[me].wait(lock, due);
+    return turn_came_[kCaller].wait_for(lock, kGivesUp, [&] { return turn_ == kCaller; });
+  }
+
+  // False: there is nothing more to help with.
+  bool rest() {
+    std::unique_lock lock(mutex_);
+    partner_rests_ = true;
+    if (ending_) turn_came_[kCaller].notify_one();
+    turn_came_[kPartner].wait(lock, [&] { return turn_ == kPartner || closed_; });
+    partner_rests_ = false;
     return !closed_;
   }
 
-  void help_until_closed() {
-    while (await_turn(kPartner)) {
+  void help() {
+    while (rest()) {
       if ((*step_)()) continue;
       over_ = true;
       pass();
@@ -154,6 +165,8 @@ class TwoThreads {
   std::mutex mutex_;
   std::array<std::condition_variable, 2> turn_came_;
   std::size_t turn_ = kCaller;
+  bool partner_rests_ = false;
+  bool ending_ = false;
   bool closed_ = false;
   // Of whose turn it is.
   const std::function<bool()>* step_ = nullptr;

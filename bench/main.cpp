@@ -100,6 +100,10 @@ std::vector<Result> measure_all(const std::vector<Row>& rows, const Effort& effo
     } catch (const std::exception& error) {
       throw std::runtime_error("row \"" + row.title() + "\": " + error.what());
     }
+    if (results.back().rounds < effort.rounds) {
+      std::cerr << "  stopped after " << results.back().rounds << " of " << effort.rounds
+                << " rounds: the machine is busy, do not trust this one\n";
+    }
   }
   return results;
 }

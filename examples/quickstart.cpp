@@ -16,22 +16,21 @@ int main() {
   airlock::CompositeSeal erp({airlock::SemaphoreSeal(store, "erp", {.limit = 2, .ttl = 10s})},
                              {airlock::Rate{.count = 100, .period = 1min}});
 
-  const auto ask = [&] {
-    auto held = erp.try_acquire();  // One atomic question: a slot and a token, or neither.
+  const auto show = [](const airlock::Outcome<airlock::Admission>& held) {
     if (held) {
       std::printf("in, slot %u, fence %llu\n", *held->slot,
                   static_cast<unsigned long long>(held->token.fence));
     } else {
       std::printf("full, again in %s\n", airlock::to_text(held.error().retry_after).c_str());
     }
-    return held;
   };
 
-  auto first = ask();
-  auto second = ask();
-  auto third = ask();  // Refused: an answer with a reason and a time, not an error.
+  auto first = erp.try_acquire();  // One atomic question: a slot and a token, or neither.
+  show(first);
+  show(erp.try_acquire());
+  show(erp.try_acquire());  // Refused: an answer with a reason and a time, not an error.
 
   erp.release(first->token);
-  auto fourth = ask();
+  show(erp.try_acquire());
 }
 // [/quickstart]

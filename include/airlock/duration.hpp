@@ -25,7 +25,7 @@ inline constexpr Duration kForever = Duration::max();
 // kForever. Anything else, negative or too large is InvalidArgument.
 [[nodiscard]] AIRLOCK_EXPORT Duration parse_duration(std::string_view text);
 
-// The shortest text that parse_duration reads back as the same length: `1h30m`, `1.5s`, `forever`.
+// Text that parse_duration reads back as the same length: `1h30m`, `1.5s`, `forever`.
 [[nodiscard]] AIRLOCK_EXPORT std::string to_text(Duration duration);
 
 }  // namespace airlock

@@ -15,6 +15,7 @@ constexpr Duration kUnknownRetry = std::chrono::seconds(1);
 // Makes a value where it is to be, without a copy on the way.
 template <typename Make>
 struct InPlace {
+  explicit InPlace(Make how) : make(how) {}
   Make make;
   // NOLINTNEXTLINE(google-explicit-constructor): the conversion is the purpose
   operator std::invoke_result_t<Make>() const { return make(); }

@@ -31,12 +31,14 @@ bool JointSeal::is_own(const Admissions& held) const {
 }
 
 void JointSeal::release(const Admissions& held) const {
-  if (!is_own(held)) seal::throw_foreign_release(parts_.front().gate());
+  if (held.size() != parts_.size()) {
+    throw SealReleasingError("nothing released, these are admissions of another seal");
+  }
   std::exception_ptr first;
   for (std::size_t i = parts_.size(); i-- > 0;) {
     if (!parts_[i].terms().lasting) continue;
     try {
-      seal::give_back(*parts_[i].store(), held[i].token);
+      seal::give_back(*parts_[i].store(), parts_[i].gate(), held[i].token);
     } catch (const SealReleasingError&) {
       if (!first) first = std::current_exception();
     }

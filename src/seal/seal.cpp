@@ -61,10 +61,7 @@ Request Seal::request(const Visitor& who, std::uint32_t cost) const {
           .hold = Hold::detached};
 }
 
-void LockingSeal::release(const Token& token) const {
-  if (!is_own(token)) seal::throw_foreign_release(gate());
-  seal::give_back(*store(), token);
-}
+void LockingSeal::release(const Token& token) const { seal::give_back(*store(), gate(), token); }
 
 void LockingSeal::renew(Admission& held, std::optional<Duration> ttl) const {
   if (!is_own(held.token)) seal::throw_foreign_renewal(gate());

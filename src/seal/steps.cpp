@@ -75,13 +75,17 @@ Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> r
   throw_not_asked(requests.front().gate, error);
 }
 
-void give_back(Store& store, const Token& token) try {
+void give_back(Store& store, const GateName& gate, const Token& token) try {
+  if (token.gate != gate || token.store != store.id()) {
+    throw SealReleasingError(
+        about(gate, "nothing released, the token is of another gate or store"));
+  }
   if (!store.release(token)) {
-    throw SealReleasingError(about(token.gate, "nothing released, the admission has ended before"));
+    throw SealReleasingError(about(gate, "nothing released, the admission has ended before"));
   }
 } catch (const StoreError& error) {
   std::throw_with_nested(SealReleasingError(
-      about(token.gate, std::string("perhaps not released, the store failed: ") + error.what())));
+      about(gate, std::string("perhaps not released, the store failed: ") + error.what())));
 }
 
 bool extend(Store& store, std::span<const Extension> extensions) {
@@ -116,10 +120,6 @@ bool is_live(Store& store, const Token& token) {
   return view && std::ranges::any_of(view->holders, [&](const HolderView& holder) {
            return holder.visitor == token.visitor && holder.fence == token.fence;
          });
-}
-
-void throw_foreign_release(const GateName& gate) {
-  throw SealReleasingError(about(gate, "nothing released, the token is of another gate or store"));
 }
 
 void throw_foreign_renewal(const GateName& gate) {

@@ -20,8 +20,9 @@ namespace airlock::seal {
 [[nodiscard]] Outcome<std::vector<Admission>> ask_all(Store& store,
                                                       std::span<const Request> requests);
 
-// SealReleasingError if it was gone, or over the StoreError.
-void give_back(Store& store, const Token& token);
+// SealReleasingError if it was gone, if it is of another gate or store (which is then not asked),
+// or over the StoreError.
+void give_back(Store& store, const GateName& gate, const Token& token);
 
 // Renews all in one call and brings the admissions up to date; false if a weight does not fit.
 // LeaseExpiredError for one that cannot be renewed, when the others have been.
@@ -34,7 +35,6 @@ bool extend(Store& store, std::span<const Extension> extensions);
 
 [[nodiscard]] bool is_live(Store& store, const Token& token);
 
-[[noreturn]] void throw_foreign_release(const GateName& gate);
 [[noreturn]] void throw_foreign_renewal(const GateName& gate);
 
 }  // namespace airlock::seal

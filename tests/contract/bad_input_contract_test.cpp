@@ -108,6 +108,20 @@ TEST_P(BadInput, ATtlThatIsNotPositiveOrAbsurd) {
   rejects(visitor("newcomer").ttl(Duration::min()), {"ttl"});
 }
 
+TEST_P(BadInput, ALabelThatIsTooLongOrNotPrintable) {
+  for (const std::string& label :
+       {std::string(65, 'a'), std::string("a\nb"), std::string("a\0b", 3)}) {
+    Request request = visitor("newcomer").limit(5).request();
+    request.label = label;
+    rejects([&] { (void)store().admit(request); }, {"label"});
+  }
+  Request request = visitor("newcomer").at("labelled").request();
+  const std::string longest(64, 'a');
+  request.label = longest;
+  ASSERT_TRUE(std::holds_alternative<Granted>(store().admit(request)));
+  EXPECT_EQ(look("labelled").holders.at(0).label, longest);
+}
+
 TEST_P(BadInput, AQuestionAboutNothing) { rejects(visitor("newcomer").rate_only(), {}); }
 
 // --- rates ---
@@ -261,6 +275,11 @@ TEST_P(BadInput, APauseThatIsNotPositiveOrAbsurd) {
     rejects([&] { store().pause(gate(), bad); }, {"pause"});
     rejects([&] { store().pause("unknown", bad, "health"); }, {"pause"});
   }
+}
+
+TEST_P(BadInput, AReporterThatIsTooLongOrNotPrintable) {
+  rejects([&] { store().pause(gate(), 1s, std::string(65, 'a')); }, {"reporter"});
+  rejects([&] { store().pause(gate(), 1s, "a\nb"); }, {"reporter"});
 }
 
 TEST_P(BadInput, AnOverrideAboveTheHighest) {

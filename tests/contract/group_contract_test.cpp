@@ -3,7 +3,8 @@
 
 #include "contract/support/store_contract.hpp"
 
-// Law 8 at several gates of a group: all or nothing in one step; waiting in the first refusing line, called, not handed.
+// Law 8 at several gates of a group: all or nothing in one step; waiting in the first refusing
+// line, called, not handed.
 
 namespace airlock::contract {
 namespace {
@@ -176,6 +177,20 @@ TEST_P(Group, ThatDoesNotComeWhenCalledHoldsNobodyUpForEver) {
   EXPECT_TRUE(releases(ann));
   after(10s);
   enters(visitor("cid").at("g/one"));
+}
+
+TEST_P(Group, DoesNotOvertakeALine) {
+  every_visitor.limit(2);
+  enters(visitor("ann").at("g/one"));
+  waits(visitor("bob").at("g/one").weight(2));
+  const GroupAnswer answer = ask_all(both("cid"));
+  EXPECT_EQ(answer.at, 0U);
+  ASSERT_TRUE(std::holds_alternative<Refused>(answer.because));
+  EXPECT_EQ(std::get<Refused>(answer.because).reason, Reason::full);
+  expect_waits_at(0, ask_all(joining("dan")));
+  std::vector<Question> barging = both("eve");
+  for (auto& question : barging) question.barges();
+  EXPECT_TRUE(ask_all(barging));
 }
 
 TEST_P(Group, WaitsInItsTurn) {

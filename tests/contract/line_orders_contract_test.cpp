@@ -7,7 +7,8 @@
 
 #include "contract/support/store_contract.hpp"
 
-// The orders of a line. The store draws by its own seed, so shares are asserted at six standard deviations.
+// The orders of a line. The store draws by its own seed, so shares are asserted at six standard
+// deviations.
 
 namespace airlock::contract {
 namespace {
@@ -29,7 +30,8 @@ class LineOrders : public StoreContract {
     return names.empty() ? "nobody" : names[0];
   }
 
-  // One draw among `names`, who arrived in that order, `gap` apart; the gate is empty before and after.
+  // One draw among `names`, who arrived in that order, `gap` apart; the gate is empty before and
+  // after.
   std::string draw(const std::vector<std::string>& names, Duration gap = 0s) {
     const Token holder = enters(visitor("holder").ttl(1h)).token;
     for (const auto& name : names) {

@@ -62,25 +62,34 @@ TEST_P(StoreContract, GatesAreIndependent) {
   is_refused(visitor("bob").at("one"), Reason::full);
 }
 
-TEST_P(StoreContract, SlotsAreUniqueAndBelowTheLimit) {
-  every_visitor.limit(5);
-  std::mt19937 random(1);
-  std::vector<Granted> inside;
-  std::set<std::uint32_t> taken;
-  for (int round = 0; round < 500; ++round) {
-    if (inside.size() < 5 && random() % 2 == 0) {
-      inside.push_back(enters(std::to_string(round)));
-      ASSERT_TRUE(inside.back().slot.has_value());
-      ASSERT_LT(*inside.back().slot, 5U);
-      ASSERT_TRUE(taken.insert(*inside.back().slot).second) << "slot is taken";
-    } else if (!inside.empty()) {
-      const auto leaver = inside.begin() + static_cast<std::ptrdiff_t>(random() % inside.size());
-      ASSERT_TRUE(releases(leaver->token));
-      taken.erase(*leaver->slot);
-      inside.erase(leaver);
+class Slots : public StoreContract {
+ protected:
+  // Visitors come and go at random; each slot is below the limit and nobody else's.
+  void churn(std::uint32_t limit, int rounds) {
+    every_visitor.limit(limit);
+    std::mt19937 random(1);
+    std::vector<Granted> inside;
+    std::set<std::uint32_t> taken;
+    for (int round = 0; round < rounds; ++round) {
+      const bool comes = random() % 8 < 5;
+      if (comes && inside.size() < limit) {
+        inside.push_back(enters(std::to_string(round)));
+        ASSERT_TRUE(inside.back().slot.has_value());
+        ASSERT_LT(*inside.back().slot, limit);
+        ASSERT_TRUE(taken.insert(*inside.back().slot).second) << "slot is taken";
+      } else if (!inside.empty()) {
+        std::swap(inside[random() % inside.size()], inside.back());
+        ASSERT_TRUE(releases(inside.back().token));
+        taken.erase(*inside.back().slot);
+        inside.pop_back();
+      }
     }
   }
-}
+};
+
+TEST_P(Slots, AreUniqueAndBelowTheLimit) { churn(5, 500); }
+
+TEST_P(Slots, AreUniqueAndBelowALargeLimit) { churn(300, 4'000); }
 
 TEST_P(StoreContract, ASlotIsBelowTheVisitorsOwnLimit) {
   every_visitor.limit(4);
@@ -255,6 +264,7 @@ TEST_P(StoreContract, ALighterHolderLetsTheLineIn) {
   EXPECT_THAT(handed(), ElementsAre("ann", "bob"));
 }
 
+INSTANTIATE_TEST_SUITE_P(Stores, Slots, ::testing::ValuesIn(all_stores()), name_of_store);
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace

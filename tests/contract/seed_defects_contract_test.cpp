@@ -45,8 +45,8 @@ TEST_P(SeedRates, ASlidingWindowHasProportionalRoom) {
   enters(visitor("ann").cost(4));
 }
 
-// Scenario 23. The seed refills in whole seconds, so that the third waits one; a bucket that refills
-// all the time needs half of that.
+// Scenario 23. The seed refills in whole seconds, so that the third waits one; a bucket that
+// refills all the time needs half of that.
 TEST_P(SeedRates, ThreeReservationsOfFiveOnABurstOfTen) {
   every_visitor.rate({.count = 10, .period = 1s}).mode(RateMode::reserve).cost(5);
   EXPECT_LASTS(enters("ann").delay, 0s);

@@ -4,7 +4,7 @@
 #include "airlock/testing.hpp"
 #include "contract/support/store_contract.hpp"
 
-// The scenarios of the systems this one started from, where they mean a store. The number is the one in the reference.
+// The scenarios of the systems this one started from, where they mean a store, with their numbers.
 
 namespace airlock::contract {
 namespace {

@@ -3,7 +3,8 @@
 
 #include "contract/support/store_contract.hpp"
 
-// Laws 5, 6, 7 and 9: who may release what, whose time it is, fences that grow, and nothing left behind.
+// Laws 5, 6, 7 and 9: who may release what, whose time it is, fences that grow, nothing left
+// behind.
 
 namespace airlock::contract {
 namespace {

@@ -177,6 +177,45 @@ TEST_P(Watch, AWaiterIsCalledWhenTheHeadLeaves) {
   EXPECT_EQ(calls("bob"), 1);
 }
 
+TEST_P(Watch, AWaiterIsCalledWhenAHolderBecomesLighter) {
+  every_visitor.limit(2);
+  RenewItem ann{.token = enters(visitor("ann").weight(2)).token, .ttl = 30s, .weight = 1};
+  waits("bob");
+  ASSERT_TRUE(watches("bob"));
+  store().renew({&ann, 1});
+  EXPECT_EQ(calls("bob"), 1);
+}
+
+TEST_P(Watch, AWaiterIsCalledWhenTheHolderIsRevokedAtOnce) {
+  enters("ann");
+  waits("bob");
+  ASSERT_TRUE(watches("bob"));
+  store().revoke(gate(), std::nullopt, Store::Revoke::now);
+  EXPECT_EQ(calls("bob"), 1);
+}
+
+TEST_P(Watch, AWaiterIsCalledWhenAHandOverIsLeft) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  waits("cid");
+  ASSERT_TRUE(watches("cid"));
+  EXPECT_TRUE(releases(ann));
+  EXPECT_EQ(calls("cid"), 0);
+  EXPECT_TRUE(leaves("bob"));
+  EXPECT_EQ(calls("cid"), 1);
+}
+
+TEST_P(Watch, AWaiterIsCalledWhenAHandOverLapses) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  waits("cid");
+  ASSERT_TRUE(watches("cid"));
+  EXPECT_TRUE(releases(ann));
+  after(1s);
+  is_refused("dan", Reason::full);
+  EXPECT_EQ(calls("cid"), 1);
+}
+
 TEST_P(Watch, AWaiterIsCalledWhenSomebodyElsesStepFindsAnExpiredHolder) {
   enters(visitor("ann").ttl(1s));
   waits("bob");

@@ -210,6 +210,17 @@ TEST_P(ChainedSealTest, AsksNoStoreAboutAdmissionsOfAnotherSeal) {
   EXPECT_FALSE(chain_.is_acquired(held));
   EXPECT_TRUE(chain_.is_expired(held));
   EXPECT_EQ(store()->calls(), before);
+
+  Admissions swapped = granted(ChainedSeal(SemaphoreSeal(store(), "b", {.limit = 1}),
+                                           {SemaphoreSeal(store(), "a", {.limit = 1})})
+                                   .try_acquire());
+  const ChainedSeal other(SemaphoreSeal(store(), "a", {.limit = 1}),
+                          {SemaphoreSeal(store(), "b", {.limit = 1})});
+  const std::size_t later = store()->calls();
+  EXPECT_THROW(other.release(swapped), SealReleasingError);
+  EXPECT_THROW(other.renew(swapped), LeaseExpiredError);
+  EXPECT_FALSE(other.is_acquired(swapped));
+  EXPECT_EQ(store()->calls(), later);
 }
 
 TEST_P(ChainedSealTest, CannotHaveAGateTwice) {

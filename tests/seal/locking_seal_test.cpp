@@ -224,6 +224,15 @@ TEST_P(LockingSeals, AskNoStoreAboutATokenOfAnotherStore) {  // 7
   EXPECT_EQ(store().calls(), before);
 }
 
+TEST_P(LockingSeals, AreNotAcquiredByAVisitorThatBorrowsAFence) {
+  Token other = granted(try_acquire(named("ann"))).token;
+  other.visitor = VisitorId::named("bob");
+  EXPECT_FALSE(seal().is_acquired(other));
+  EXPECT_THROW(seal().release(other), SealReleasingError);
+  EXPECT_THROW(seal().renew(other), LeaseExpiredError);
+  EXPECT_THAT(holders(store(), "gate"), ElementsAre("ann"));
+}
+
 TEST_P(LockingSeals, NeverCallAFailingStoreFull) {  // 8
   for (const auto kind : {StoreError::Kind::unavailable, StoreError::Kind::busy,
                           StoreError::Kind::no_room, StoreError::Kind::closed}) {

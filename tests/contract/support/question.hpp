@@ -9,7 +9,8 @@
 
 namespace airlock::contract {
 
-// A request that reads as a sentence and owns what it refers to. Visitors are named; the name is also the label.
+// A request that reads as a sentence and owns what it refers to. Visitors are named; the name is
+// also the label.
 //
 //   Question("ann").at("erp").limit(2).weight(2).ttl(10s).joins()
 class Question {

@@ -26,10 +26,11 @@ struct Where {
   int line;
 };
 
-// What every store promises; a test is a sentence of that promise.
+// What every store promises; a test is a sentence of that promise. Everybody asks at the gate
+// "gate", limit 1, ttl 30 s, unless every_visitor or the question itself says otherwise.
 //
-//   const Token ann = enters("ann").token;      // Everybody asks at the gate "gate", limit 1, ttl 30 s,
-//   waits("bob");                               // unless every_visitor or the question itself says otherwise.
+//   const Token ann = enters("ann").token;
+//   waits("bob");
 //   EXPECT_TRUE(releases(ann));
 //   enters("bob");
 class StoreContract : public ::testing::TestWithParam<StoreFactory> {
@@ -37,7 +38,8 @@ class StoreContract : public ::testing::TestWithParam<StoreFactory> {
   [[nodiscard]] Store& store() { return *store_; }
   [[nodiscard]] Question visitor(std::string_view name) const;
 
-  // Each asks the store and expects one kind of answer. What is not that kind fails the test at the caller's line.
+  // Each asks the store and expects one kind of answer. What is not that kind fails the test at the
+  // caller's line.
   [[nodiscard]] Answer ask(const Question& question) { return store().admit(question.request()); }
   Granted enters(const Question& question, Where where = Where());   // Granted anew.
   Granted repeats(const Question& question, Where where = Where());  // Granted, as before.

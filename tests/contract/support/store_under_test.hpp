@@ -25,7 +25,8 @@ class StoreUnderTest {
   [[nodiscard]] virtual Instant now() = 0;
   virtual void advance(Duration duration) = 0;
 
-  // Returns when every watcher that is to be called has been. For stores that call from a thread of their own.
+  // Returns when every watcher that is to be called has been; for stores that call from a thread of
+  // their own.
   virtual void deliver_calls() {}
 
   // The wall clock of the store jumps, back if negative; its time goes on as before.

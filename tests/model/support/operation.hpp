@@ -94,6 +94,7 @@ struct Profile {
   std::size_t gates = 3;
   std::size_t visitors = 8;
   std::uint32_t highest_limit = 4;
+  std::size_t crowd = 0;   // So many come first, and stay for an hour.
   bool groups = true;      // Asks several gates together now and then.
   bool lotteries = true;
   bool owners_end = true;  // Processes die now and then.
@@ -133,10 +134,12 @@ class Generator {
   void fill_ask(Operation& operation);
   void fill_group(Operation& operation);
   [[nodiscard]] Step step();
+  [[nodiscard]] Operation one_of_the_crowd();
 
   std::mt19937_64 random_;
   Profile profile_;
   std::vector<Habit> habits_;
+  std::size_t made_ = 0;
   unsigned busy_ = 0;  // Percent of the operations that ask.
 };
 
@@ -388,7 +391,15 @@ inline Step Generator::step() {
   }
 }
 
+inline Operation Generator::one_of_the_crowd() {
+  Operation operation{.step = Step::admit, .visitor = made_ % profile_.visitors};
+  operation.asks.push_back({.visitor = operation.visitor, .label = "crowd"});
+  operation.asks.front().permits = Permits{.limit = profile_.highest_limit, .ttl = 1h};
+  return operation;
+}
+
 inline Operation Generator::next() {
+  if (made_++ < profile_.crowd) return one_of_the_crowd();
   Operation operation{.step = step(), .after = time_step()};
   if (chance(1)) operation.wall_jump = Duration(static_cast<std::int64_t>(below(2'000'000)) - 1'000'000);
   operation.gate = below(profile_.gates);

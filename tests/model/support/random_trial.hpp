@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
-#include <iostream>
-#include <random>
 #include <string>
 
 #include "model/support/operation.hpp"
+#include "model/support/trial_seed.hpp"
 #include "model/support/twins.hpp"
 
 namespace airlock::trial {
@@ -21,20 +19,13 @@ struct RandomTrial {
   bool crowd = false;  // Many visitors, so that pools and lines grow and shrink.
 };
 
-// The seed of this run: AIRLOCK_SEED, else any.
-inline std::uint64_t trial_seed() {
-  const char* given = std::getenv("AIRLOCK_SEED");
-  const std::uint64_t seed =
-      given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device()();
-  std::cout << "AIRLOCK_SEED=" << seed << std::endl;
-  return seed;
-}
-
 inline Profile profile_of(const RandomTrial& trial, std::uint64_t seed) {
   Profile profile{.gates = 1 + seed % 4, .visitors = 4 + seed % 9};
   profile.long_waits = trial.pace == Twins::Pace::eager;
   profile.owners_end = trial.pace == Twins::Pace::lazy;  // It serves all lines, in whatever order.
-  if (trial.crowd) profile = {.gates = 2, .visitors = 300, .highest_limit = 150, .groups = false};
+  if (trial.crowd) {
+    profile = {.gates = 2, .visitors = 300, .highest_limit = 150, .crowd = 100, .groups = false};
+  }
   return profile;
 }
 
