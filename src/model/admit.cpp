@@ -76,6 +76,7 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   if (paused == 0 && clear && room && rate.allowed) {
     return grant_now(gate, request, asker, rate, moment);
   }
+  if (rate.allowed) rate.info = standing(*gate, request.rates, request.cost, moment.now);
   if (request.line.join) return join(gate, request, asker, rate.info, moment);
   if (paused != 0) return refused(*gate, Reason::paused, Duration(paused - moment.now), rate.info);
   if (clear && room) return refused(*gate, Reason::rate, rate.info.retry_after, rate.info);
@@ -107,8 +108,7 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   Granted answer = granted(request.gate, *visit, moment.now);
   answer.repeated = true;
   if (visit->state() == VisitState::spent) {
-    const RateAsk peek{request.rates, RateMode::peek, request.cost, {}};
-    answer.rate = weigh_all(*gate, peek, moment.now).info;
+    answer.rate = standing(*gate, request.rates, request.cost, moment.now);
     answer.taken = visit->cost;
     answer.expires_in = Duration(0);
   }
@@ -120,10 +120,7 @@ Answer Shard::claimed(At<Gate> gate, At<Visit> visit, const Request& request, co
   Granted answer = granted(request.gate, *visit, moment.now);
   answer.expires_in = Duration(visit->ttl);
   answer.taken = visit->wishes.get() != kNone ? visit->cost : 0;
-  if (!request.rates.empty()) {
-    const RateAsk peek{request.rates, RateMode::peek, request.cost, {}};
-    answer.rate = weigh_all(*gate, peek, moment.now).info;
-  }
+  answer.rate = standing(*gate, request.rates, request.cost, moment.now);
   claim(gate, visit, asker.owner, request.hold, moment);
   return answer;
 }
@@ -149,22 +146,26 @@ void Shard::update_waiter(At<Gate> gate, At<Visit> visit, const Request& request
 Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
                         Moment& moment) {
   check_order(*gate, request);
+  const RateAsk ask{request.rates, RateMode::take, request.cost, {}};
+  const RateVerdict rate = weigh_all(*gate, ask, moment.now);
+  if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);
   update_waiter(gate, visit, request, asker);
   renew_patience(gate, visit, false, moment.now);
   advance(gate, moment);
   if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
-  const RateAsk ask{request.rates, RateMode::take, request.cost, {}};
-  return queued(*gate, visit, weigh_all(*gate, ask, moment.now).info, moment.now);
+  return queued(*gate, visit, standing(*gate, request.rates, request.cost, moment.now), moment.now);
 }
 
 // Present, for as long as its patience lasts from now.
 void Shard::renew_patience(At<Gate> gate, At<Visit> visit, bool several, Micros now) {
+  const Ref drawn = gate->drawn;
   detach(gate, visit);
   visit->several = several;
   visit->called_until = 0;
   visit->patience_end.set(now + visit->patience);
   visit->publish(VisitState::waiting, visit->stamp());
   attach(gate, visit);
+  gate->drawn = drawn;  // Who was drawn and does not fit yet stays drawn, however often it asks.
 }
 
 std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, const RateInfo& rate,
@@ -173,7 +174,7 @@ std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, c
   if (request.line.max_waiting != 0 && length >= request.line.max_waiting) {
     return refused(gate, Reason::line_full, retry_after(gate, now), rate);
   }
-  const Duration expected(gate.grant_interval * (length + 1));
+  const Duration expected(gate.grant_interval * next_position(gate, request.line.priority));
   if (expected > request.line.max_eta) {
     return refused(gate, Reason::late, expected - request.line.max_eta, rate);
   }

@@ -20,8 +20,6 @@ void Shard::check_group_room(Requests requests) {
 void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Moment& moment) {
   part.gate = open_gate(request.gate, hash, moment);
   part.gate->last_used = moment.now;
-  settle(part.gate, moment);
-  check_order(*part.gate, request);
   part.visit = find(part.gate.ref, request.visitor);
   if (part.visit && part.visit->state() == VisitState::spent) {
     remove(part.gate, part.visit);
@@ -32,6 +30,12 @@ void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Mo
 GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes,
                              const Asker& asker, Moment& moment) {
   sweep_in_passing(moment);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const At<Gate> gate = find_gate(requests[i].gate.view(), hashes[i]);
+    if (!gate) continue;
+    settle(gate, moment);
+    check_order(*gate, requests[i]);
+  }
   std::vector<Part> parts(requests.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     open_part(parts[i], requests[i], hashes[i], moment);
@@ -39,7 +43,8 @@ GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> h
   check_group_room(requests);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];
-    if (requests[i].permits) note_limit(*part.gate, *requests[i].permits);
+    const bool inside = part.visit && part.visit->inside();
+    if (requests[i].permits && !inside) note_limit(*part.gate, *requests[i].permits);
     if (part.visit && part.visit->in_line()) {
       update_waiter(part.gate, part.visit, requests[i], asker);
     }
@@ -86,8 +91,7 @@ std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment&
                                part.visit ? part.visit->weight.get() : request.permits->weight)) {
     return Reason::full;
   }
-  if (!part.rate.allowed) return Reason::rate;
-  return std::nullopt;
+  return part.rate.allowed ? std::optional<Reason>() : Reason::rate;
 }
 
 // Takes what one gate asks, short of publishing the visit. True: a visit is left to publish.
@@ -134,35 +138,42 @@ void Shard::grant_all(Parts parts, Requests requests, const Asker& asker, Moment
   }
 }
 
-// Waits in the first line that refuses, and in no other.
+// Waits in the first line that refuses, and in no other; without `join`, in the line where it is.
 GroupAnswer Shard::stop_at(std::size_t at, Reason reason, Parts parts, Requests requests,
                            const Asker& asker, Moment& moment) {
+  const auto waits = std::ranges::find_if(
+      parts, [](const Part& part) { return part.visit && part.visit->in_line(); });
+  const bool joins = requests[at].line.join;
+  if (!joins && waits != parts.end()) at = static_cast<std::size_t>(waits - parts.begin());
   const Request& request = requests[at];
   Part& part = parts[at];
+  const RateInfo rate = standing(*part.gate, request.rates, request.cost, moment.now);
   GroupAnswer answer{.at = at};
-  const bool waits_here = static_cast<bool>(part.visit);
-  const bool joins = request.line.join && reason != Reason::never;
-  std::optional<Refused> no;
-  if (joins && !waits_here) no = line_refuses(*part.gate, request, part.rate.info, moment.now);
-  if (joins && !no) {
-    if (!waits_here) part.visit = enqueue(part.gate, request, asker, moment);
-    renew_patience(part.gate, part.visit, true, moment.now);
-    for (Part& other : parts) {
-      if (&other == &part || !other.visit || !other.visit->in_line()) continue;
-      remove(other.gate, other.visit);
-      settle(other.gate, moment);
+  if (reason == Reason::never || (!joins && waits == parts.end())) {
+    answer.because = refused(*part.gate, reason, retry_after(part, reason, moment.now), rate);
+    return answer;
+  }
+  if (!part.visit) {
+    if (const auto no = line_refuses(*part.gate, request, rate, moment.now)) {
+      answer.because = *no;
+      return answer;
     }
-    answer.because = queued(*part.gate, part.visit, part.rate.info, moment.now);
-  } else if (no) {
-    answer.because = *no;
-  } else {
-    const Micros paused = paused_until(*part.gate, moment.now);
-    Duration retry = retry_after(*part.gate, moment.now);
-    if (reason == Reason::paused) retry = Duration(paused - moment.now);
-    if (reason == Reason::rate || reason == Reason::never) retry = part.rate.info.retry_after;
-    answer.because = refused(*part.gate, reason, retry, part.rate.info);
+    part.visit = enqueue(part.gate, request, asker, moment);
+  }
+  renew_patience(part.gate, part.visit, true, moment.now);
+  answer.because = queued(*part.gate, part.visit, rate, moment.now);
+  for (Part& other : parts) {
+    if (&other == &part || !other.visit || !other.visit->in_line()) continue;
+    remove(other.gate, other.visit);
+    settle(other.gate, moment);
   }
   return answer;
+}
+
+Duration Shard::retry_after(const Part& part, Reason reason, Micros now) {
+  if (reason == Reason::paused) return Duration(paused_until(*part.gate, now) - now);
+  if (reason == Reason::full) return retry_after(*part.gate, now);
+  return part.rate.info.retry_after;
 }
 
 }  // namespace airlock::model

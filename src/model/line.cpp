@@ -78,12 +78,17 @@ void Shard::advance(At<Gate> gate, Moment& moment) {
 // False: it does not fit or the rates refuse it, so nobody behind it comes in either.
 bool Shard::hand_over(At<Gate> gate, At<Visit> visit, Moment& moment) {
   const std::uint32_t weight = visit->weight.get();
-  if (weight != 0 && !fits(*gate, visit->limit.get(), visit->exclusive, weight)) return false;
+  if (weight != 0 && !fits(*gate, visit->limit.get(), visit->exclusive, weight)) {
+    // With no room for anybody nothing was drawn for; with too little it is this visitor's turn.
+    if (!fits(*gate, visit->limit.get(), visit->exclusive, 1)) gate->drawn = kNone;
+    return false;
+  }
   std::array<Rate, kMaxRates> rates;
   const RateAsk ask{{rates.data(), read_wishes(*visit, rates)}, RateMode::take, visit->cost, {}};
   const RateVerdict verdict = weigh_all(*gate, ask, moment.now);
   if (!verdict.allowed) {
     gate->rate_due = moment.now + verdict.info.retry_after.count();
+    if (verdict.info.remaining == 0) gate->drawn = kNone;
     return false;
   }
   if (visit->several) {
@@ -171,6 +176,22 @@ std::uint32_t Shard::position(Ref ref) const noexcept {
       place += before(above.by_order.left) + (above.state() == VisitState::waiting ? 1 : 0);
     }
     ref = parent;
+  }
+  return place;
+}
+
+// The position that a newcomer would have.
+std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) const noexcept {
+  std::uint32_t place = 1;
+  for (Ref at = gate.line; at != kNone;) {
+    const Visit& visit = visits_[at];
+    const bool ahead = gate.order != Order::priority || visit.priority >= priority;
+    if (ahead) {
+      const Ref left = visit.by_order.left;
+      place += left == kNone ? 0 : visits_[left].present_in_subtree;
+      place += visit.state() == VisitState::waiting ? 1 : 0;
+    }
+    at = ahead ? visit.by_order.right : visit.by_order.left;
   }
   return place;
 }

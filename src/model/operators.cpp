@@ -66,7 +66,7 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   if (gate.limit_override.get() != kNone) view.override_limit = gate.limit_override.get();
   view.limits_disagree = gate.limits_disagree && gate.visits != 0;
   view.order = gate.order;
-  view.last_fence = gate.last_fence;
+  view.last_fence = gate.last_fence.get();
   for (Ref at = by_deadline().first(gate.inside); at != kNone; at = by_deadline().next(at)) {
     if (visits_[at].inside()) view.holders.push_back(holder_view(visits_[at], moment.now));
   }

@@ -24,6 +24,16 @@ std::int64_t units(const Mixed& mixed, std::int64_t of) noexcept {
   return mixed.whole * of + mixed.part;
 }
 
+Mixed add(const Mixed& a, const Mixed& b, std::int64_t of) noexcept {
+  const std::int64_t part = a.part + b.part;
+  return {a.whole + b.whole + (part >= of ? 1 : 0), part >= of ? part - of : part};
+}
+
+// a - b for a >= b.
+Micros round_up_difference(const Mixed& a, const Mixed& b) noexcept {
+  return a.whole - b.whole + (a.part > b.part ? 1 : 0);
+}
+
 // How far the theoretical arrival time is ahead, in parts of `count`. A fraction kept for another
 // count rounds up.
 Mixed lateness(const Tier* tier, std::uint32_t count, Micros now) noexcept {
@@ -45,12 +55,12 @@ Tally weigh_gcra(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros 
   if (tally.allowed) {
     const std::int64_t room = units(slack, count) - units(late, count);
     tally.info.remaining = static_cast<std::uint32_t>(room / period);
-    const Mixed price = divide(cost * period, count);
-    const std::int64_t part = late.part + price.part;
-    tally.info.reset_after = Duration(late.whole + price.whole + (part > 0) + (part > count));
+    const Mixed after = add(late, divide(cost * period, count), count);
+    tally.info.reset_after = Duration(round_up(after));
+    if (after > slack) tally.info.retry_after = Duration(round_up_difference(after, slack));
     return tally;
   }
-  tally.delay = Duration(late.whole - slack.whole + (late.part > slack.part ? 1 : 0));
+  tally.delay = Duration(round_up_difference(late, slack));
   tally.info.retry_after = tally.delay;
   tally.info.remaining = available(rate, tier, now);
   tally.info.reset_after = Duration(round_up(late));
@@ -58,15 +68,12 @@ Tally weigh_gcra(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros 
 }
 
 void charge_gcra(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
-  const Mixed late = lateness(&tier, rate.count, now);
   const Mixed price = divide(cost * rate.period.count(), rate.count);
-  const std::int64_t part = late.part + price.part;
-  const bool carry = part >= rate.count;
-  const Micros whole = now + late.whole + price.whole + (carry ? 1 : 0);
-  tier.time[0].publish(whole + 1);  // Until the fraction is right, a microsecond too much.
-  tier.part.publish(static_cast<std::uint32_t>(carry ? part - rate.count : part));
+  const Mixed after = add(lateness(&tier, rate.count, now), price, rate.count);
+  tier.time[0].publish(now + after.whole + 1);  // Too late until the fraction is right.
+  tier.part.publish(static_cast<std::uint32_t>(after.part));
   tier.part_of.publish(rate.count);
-  tier.time[0].publish(whole);
+  tier.time[0].publish(now + after.whole);
 }
 
 // The hits of window number `window`.
@@ -99,11 +106,14 @@ Tally weigh_sliding(const Rate& rate, const Tier* tier, std::uint32_t cost, Micr
   } else if (before > 0) {
     tally.info.reset_after = Duration(period - elapsed);
   }
-  if (tally.allowed) return tally;
+  // For the same cost, from where it is then.
+  const std::int64_t hits = current + (tally.allowed ? cost : 0);
   const std::int64_t free = limit - static_cast<std::int64_t>(cost);
-  tally.info.retry_after =
-      Duration(current <= free ? room_after(before, free - current, period) - elapsed
-                               : period - elapsed + room_after(current, free, period));
+  if (cost * period > after) {
+    tally.info.retry_after =
+        Duration(hits <= free ? room_after(before, free - hits, period) - elapsed
+                              : period - elapsed + room_after(hits, free, period));
+  }
   return tally;
 }
 
@@ -138,7 +148,7 @@ Tally weigh_fixed(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros
   Tally tally{cost <= room, Duration(0), {.limit = rate.count}};
   tally.info.remaining = static_cast<std::uint32_t>(tally.allowed ? room - cost : room);
   tally.info.reset_after = open ? rest : (tally.allowed ? rate.period : Duration(0));
-  if (!tally.allowed) tally.info.retry_after = rest;
+  if (cost > tally.info.remaining) tally.info.retry_after = open ? rest : rate.period;
   return tally;
 }
 

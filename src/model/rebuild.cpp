@@ -60,7 +60,6 @@ void Shard::reset_gates() {
     gate.inside = gate.outside = gate.line = gate.tiers = gate.pauses = gate.drawn = kNone;
     gate.next_due = kNever;
     gate.rate_due = 0;
-    gate.last_fence = 0;
     gate.low_slots = 0;
     gate.high_slots = kNone;
     gate.high_levels = 0;
@@ -76,7 +75,7 @@ void Shard::relink() {
     ++gate.visits;
     visit_index_.insert(ref);
     head_.stamp.publish(std::max(head_.stamp.get(), visit.stamp()));
-    gate.last_fence = std::max(gate.last_fence, visit.inside() ? visit.fence() : 0);
+    if (visit.inside() && visit.fence() > gate.last_fence.get()) gate.last_fence.set(visit.fence());
     if (visit.in_line()) {
       gate.order = visit.order;
       gate.aging = visit.aging;

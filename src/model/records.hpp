@@ -112,8 +112,8 @@ struct Visit {
   Micros patience = 0;
   Micros dedupe = 0;
   Word<Owner> owner;
-  Word<std::uint32_t> revoked;
-  Word<Ref> wishes;  // The tiers a waiter asks for.
+  Word<Micros> revoked;  // When it ends for that; 0: it is not.
+  Word<Ref> wishes;      // The tiers a waiter asks for.
   std::uint32_t cost = 0;
   Ref leader = kNone;      // pending: the visit that decides,
   Fence leader_fence = 0;  // and the fence that it must have.
@@ -182,6 +182,7 @@ struct Gate {
   // Authoritative.
   Word<std::uint32_t> state;
   std::uint32_t hash = 0;
+  Word<Fence> last_fence;
   Word<std::uint32_t> limit_override;  // kNone: none.
   Word<std::uint32_t> limit_seen;      // Of the newest request; 0: none had permits.
   Word<std::uint32_t> exclusive_seen;
@@ -200,9 +201,8 @@ struct Gate {
   Micros next_due = 0;  // Nothing runs out before.
   Micros rate_due = 0;  // When the rates may let the head in; 0: they did not refuse it.
   Micros last_used = 0;
-  Micros last_grant = 0;      // From the line, or when the line began.
-  Micros grant_interval = 0;  // Mean; 0: not known.
-  Fence last_fence = 0;
+  Micros last_grant = 0;        // From the line, or when the line began.
+  Micros grant_interval = 0;    // Mean; 0: not known.
   std::uint64_t low_slots = 0;  // Slots 0 to 63 in use.
   Ref high_slots = kNone;
   std::uint32_t high_levels = 0;

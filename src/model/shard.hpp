@@ -176,6 +176,8 @@ class Shard {
   [[nodiscard]] static Tally weigh_one(const Rate& rate, const Tier* tier, const RateAsk& ask,
                                        std::uint32_t cost, Micros now);
   [[nodiscard]] RateVerdict weigh_all(const Gate& gate, const RateAsk& ask, Micros now) const;
+  [[nodiscard]] RateInfo standing(const Gate& gate, std::span<const Rate> rates, std::uint32_t cost,
+                                  Micros now) const;
   void charge_all(At<Gate> gate, std::span<const Rate> rates, std::uint32_t cost, Micros now);
   [[nodiscard]] Tier& new_tier(At<Gate> gate, const Rate& rate, Micros now);
   void drop_idle_tiers(Gate& gate, Micros now);
@@ -200,6 +202,8 @@ class Shard {
   [[nodiscard]] Ref drawn(const Gate& gate, Moment& moment) const;
   [[nodiscard]] Ref nth_present(Ref root, std::uint32_t n) const noexcept;
   [[nodiscard]] std::uint32_t position(Ref ref) const noexcept;
+  [[nodiscard]] std::uint32_t next_position(const Gate& gate,
+                                            std::uint16_t priority) const noexcept;
   [[nodiscard]] std::uint32_t waiting(const Gate& gate) const noexcept;
   [[nodiscard]] std::uint32_t present(const Gate& gate) const noexcept;
   [[nodiscard]] Micros next_event(Gate& gate, Micros now);
@@ -248,6 +252,7 @@ class Shard {
   [[nodiscard]] bool grant_part(Part& part, const Request& request, const Asker& asker,
                                 Moment& moment);
   void grant_all(Parts parts, Requests requests, const Asker& asker, Moment& moment);
+  [[nodiscard]] Duration retry_after(const Part& part, Reason reason, Micros now);
   GroupAnswer stop_at(std::size_t at, Reason reason, Parts parts, Requests requests,
                       const Asker& asker, Moment& moment);
 

@@ -51,6 +51,13 @@ Shard::RateVerdict Shard::weigh_all(const Gate& gate, const RateAsk& ask, Micros
   return verdict;
 }
 
+// How the tiers stand to a cost that is not taken.
+RateInfo Shard::standing(const Gate& gate, std::span<const Rate> rates, std::uint32_t cost,
+                         Micros now) const {
+  if (rates.empty()) return {};
+  return weigh_all(gate, {rates, RateMode::peek, cost, {}}, now).info;
+}
+
 // REQUIRES: room for as many tiers.
 void Shard::charge_all(At<Gate> gate, std::span<const Rate> rates, std::uint32_t cost, Micros now) {
   for (const Rate& rate : rates) {

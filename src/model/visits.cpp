@@ -35,22 +35,23 @@ void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment
   visit->hold.set(hold);
   visit->granted_at.set(moment.now);
   visit->publish(VisitState::holding, visit->stamp());
-  set_expiry(gate, visit, moment.now + visit->ttl);
+  const Micros full = moment.now + visit->ttl;
+  set_expiry(gate, visit, visit->revoked.get() != 0 ? std::min(full, visit->revoked.get()) : full);
   drop_wishes(visit->wishes.get());
   visit->wishes.set(kNone);
 }
 
 void Shard::revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now) {
-  visit->revoked.set(1);
   if (how == Store::Revoke::now) {
     bump(gate->tallies.revoked);
     return remove(gate, visit);
   }
-  listener_.changed(visit.ref, *visit);
   // A holder renews at a third of its ttl, so it has heard of this by then.
   constexpr Micros kMargin = 100'000;
-  const Micros grace = visit->ttl / 3 + kMargin;
-  if (now + grace < visit->expiry.get()) set_expiry(gate, visit, now + grace);
+  const Micros end = now + visit->ttl / 3 + kMargin;
+  if (visit->revoked.get() == 0 || end < visit->revoked.get()) visit->revoked.set(end);
+  if (end < visit->expiry.get()) set_expiry(gate, visit, end);
+  listener_.changed(visit.ref, *visit);
 }
 
 }  // namespace airlock::model

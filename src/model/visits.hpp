@@ -121,7 +121,7 @@ inline Fence Shard::prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Momen
   visit->expiry.set(expiry);
   visit->granted_at.set(moment.now);
   const Fence fence = next_stamp(moment);
-  if (visit->weight.get() != 0) gate->last_fence = fence;
+  if (visit->weight.get() != 0) gate->last_fence.set(fence);
   return fence;
 }
 

@@ -122,6 +122,15 @@ TEST_P(RateModes, ADedupedRetryFindsTheFirstAnswer) {
   EXPECT_EQ(remaining(), 2U);
 }
 
+TEST_P(RateModes, WhatIsDedupedIsNoAdmissionOfAnotherKind) {
+  const Question by_rate = visitor("ann").rate({.count = 10, .period = 1h}).dedupe(1min);
+  enters(by_rate);
+  const Granted ann = enters(Question("ann").limit(1));
+  EXPECT_GT(ann.token.fence, 0U);
+  EXPECT_THAT(holders(), ElementsAre("ann"));
+  EXPECT_TRUE(releases(ann.token));
+}
+
 TEST_P(RateModes, DedupeIsByVisitor) {
   every_visitor.rate({.count = 10, .period = 1h}).dedupe(5s);
   enters("ann");

@@ -244,6 +244,17 @@ TEST_P(StoreContract, AWaitersRatesAreUpdated) {
   enters(visitor("bob").rate(kTenPerMinute).joins());
 }
 
+TEST_P(StoreContract, AWaitersCostIsUpdated) {
+  every_visitor.rate(kTenPerMinute);
+  const Token ann = enters("ann").token;
+  waits("bob");
+  waits(visitor("bob").cost(3));
+  EXPECT_TRUE(releases(ann));
+  const Granted bob = enters("bob");
+  EXPECT_EQ(bob.taken, 3U);
+  EXPECT_EQ(bob.rate.remaining, 6U);
+}
+
 TEST_P(StoreContract, AWaitersWeightAndPriorityAreNotUpdated) {
   every_visitor.limit(2).order(Order::priority);
   enters(visitor("ann").weight(2));
