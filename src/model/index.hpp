@@ -60,7 +60,11 @@ class Index {
     Ref* place = &buckets_[bucket_of(pool_[ref].hash)];
     while (*place != ref) place = &pool_[*place].link;
     *place = pool_[ref].link;
-    if (--head_.items < head_.buckets / 4 && head_.buckets > kMinBuckets) merge();
+    --head_.items;
+    // Four at a time, so that the buckets are gone when the items are.
+    for (int i = 0; i < 4 && head_.items < head_.buckets / 4 && head_.buckets > kMinBuckets; ++i) {
+      merge();
+    }
   }
 
  private:

@@ -78,17 +78,12 @@ void Shard::advance(At<Gate> gate, Moment& moment) {
 // False: it does not fit or the rates refuse it, so nobody behind it comes in either.
 bool Shard::hand_over(At<Gate> gate, At<Visit> visit, Moment& moment) {
   const std::uint32_t weight = visit->weight.get();
-  if (weight != 0 && !fits(*gate, visit->limit.get(), visit->exclusive, weight)) {
-    // With no room for anybody nothing was drawn for; with too little it is this visitor's turn.
-    if (!fits(*gate, visit->limit.get(), visit->exclusive, 1)) gate->drawn = kNone;
-    return false;
-  }
+  if (weight != 0 && !fits(*gate, visit->limit.get(), visit->exclusive, weight)) return false;
   std::array<Rate, kMaxRates> rates;
   const RateAsk ask{{rates.data(), read_wishes(*visit, rates)}, RateMode::take, visit->cost, {}};
   const RateVerdict verdict = weigh_all(*gate, ask, moment.now);
   if (!verdict.allowed) {
     gate->rate_due = moment.now + verdict.info.retry_after.count();
-    if (verdict.info.remaining == 0) gate->drawn = kNone;
     return false;
   }
   if (visit->several) {
@@ -123,23 +118,29 @@ void Shard::call(At<Gate> gate, At<Visit> visit, Micros now) {
 Ref Shard::candidate(Gate& gate, Moment& moment) {
   if (present(gate) == 0) return kNone;
   if (gate.order == Order::fifo || gate.order == Order::priority) return nth_present(gate.line, 0);
-  // A lottery keeps to its draw until that visitor is in or away: a heavy one is not drawn over by
-  // light ones.
-  if (gate.drawn == kNone) gate.drawn = drawn(gate, moment);
+  // A lottery draws when there is something to win, and keeps to its draw until that visitor is in
+  // or away: a heavy one is not drawn over by light ones.
+  const bool room = gate.limit_seen.get() == 0 || gate.in_use < limit_in_effect(gate);
+  if (gate.drawn == kNone && room) gate.drawn = drawn(gate, moment);
   return gate.drawn;
 }
 
 Ref Shard::drawn(const Gate& gate, Moment& moment) const {
   const std::uint32_t n = present(gate);
   if (gate.order == Order::lottery) return nth_present(gate.line, moment.draw.below(n));
-  // Chance in proportion to tickets: draw anybody, keep with probability tickets / max.
+  // Chance in proportion to tickets: draw anybody, keep with probability tickets / most tickets.
+  // The oldest has the most.
+  const auto tickets = [&](Ref ref) {
+    const Micros waited = moment.now - visits_[ref].joined;
+    const Micros grown = gate.aging.base + waited / 1'000 * gate.aging.per_second / 1'000;
+    return static_cast<std::uint32_t>(std::min<Micros>(grown, gate.aging.max));
+  };
   constexpr int kTries = 64;
+  const std::uint32_t most = tickets(nth_present(gate.line, 0));
   Ref oldest = kNone;
   for (int i = 0; i < kTries; ++i) {
     const Ref ref = nth_present(gate.line, moment.draw.below(n));
-    const Micros waited = moment.now - visits_[ref].joined;
-    const Micros tickets = gate.aging.base + waited / 1'000 * gate.aging.per_second / 1'000;
-    if (moment.draw.below(gate.aging.max) < tickets) return ref;
+    if (moment.draw.below(most) < tickets(ref)) return ref;
     if (oldest == kNone || visits_[ref].ticket < visits_[oldest].ticket) oldest = ref;
   }
   return oldest;

@@ -44,16 +44,21 @@ WaiterView waiter_view(const Visit& visit, Micros now) {
 
 }  // namespace
 
+// By the newest request; 0: none had permits and there is no override.
+std::uint32_t Shard::limit_in_effect(const Gate& gate) noexcept {
+  const std::uint32_t set = gate.limit_override.get();
+  const std::uint32_t seen = gate.limit_seen.get();
+  if (set == kNone) return seen;
+  return gate.exclusive_seen.get() != 0 && seen != 0 ? std::min(set, seen) : set;
+}
+
 GateCounts Shard::counts(std::string_view name, std::uint32_t hash, Moment& moment) {
   const At<Gate> found = find_gate(name, hash);
   if (!found) return {};
   settle(found, moment);
   const Gate& gate = *found;
-  const std::uint32_t set = gate.limit_override.get();
-  const std::uint32_t seen = gate.limit_seen.get();
-  const bool lower_only = gate.exclusive_seen.get() != 0 && seen != 0;
   return {.in_use = gate.in_use,
-          .limit = set == kNone ? seen : (lower_only ? std::min(set, seen) : set),
+          .limit = limit_in_effect(gate),
           .holders = gate.holders,
           .waiting = waiting(gate)};
 }

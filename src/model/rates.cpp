@@ -101,13 +101,13 @@ Tally weigh_sliding(const Rate& rate, const Tier* tier, std::uint32_t cost, Micr
   Tally tally{cost * period <= room, Duration(0), {.limit = rate.count}};
   const std::int64_t after = tally.allowed ? room - cost * period : room;
   tally.info.remaining = static_cast<std::uint32_t>(std::max<std::int64_t>(0, after / period));
-  if (tally.allowed || current > 0) {
+  const std::int64_t hits = current + (tally.allowed ? cost : 0);
+  if (hits > 0) {
     tally.info.reset_after = Duration(2 * period - elapsed);
   } else if (before > 0) {
     tally.info.reset_after = Duration(period - elapsed);
   }
   // For the same cost, from where it is then.
-  const std::int64_t hits = current + (tally.allowed ? cost : 0);
   const std::int64_t free = limit - static_cast<std::int64_t>(cost);
   if (cost * period > after) {
     tally.info.retry_after =
@@ -147,7 +147,7 @@ Tally weigh_fixed(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros
 
   Tally tally{cost <= room, Duration(0), {.limit = rate.count}};
   tally.info.remaining = static_cast<std::uint32_t>(tally.allowed ? room - cost : room);
-  tally.info.reset_after = open ? rest : (tally.allowed ? rate.period : Duration(0));
+  tally.info.reset_after = open ? rest : (tally.allowed && cost > 0 ? rate.period : Duration(0));
   if (cost > tally.info.remaining) tally.info.retry_after = open ? rest : rate.period;
   return tally;
 }

@@ -212,6 +212,7 @@ class Shard {
   void check_room(const Request& request);
   void check_order(const Gate& gate, const Request& request) const;
   void note_limit(Gate& gate, const Permits& permits) const;
+  [[nodiscard]] static std::uint32_t limit_in_effect(const Gate& gate) noexcept;
   [[nodiscard]] static bool fits(const Gate& gate, std::uint32_t limit, bool exclusive,
                                  std::uint32_t weight) noexcept;
   Answer admit_known(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,

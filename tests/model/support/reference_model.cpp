@@ -83,7 +83,8 @@ void Model::lapse(Gate& gate) {
     }
     if (visit.state == State::handed && visit.expiry <= now_) handed.push_back(&visit);
   }
-  std::ranges::sort(handed, {}, [](const Visit* visit) { return std::pair(visit->expiry, visit->arrival); });
+  std::ranges::sort(handed, {},
+                    [](const Visit* visit) { return std::pair(visit->expiry, visit->arrival); });
   for (Visit* visit : handed) {
     ++gate.counters.missed;
     refund_all(gate, visit->rates, visit->cost);
@@ -173,10 +174,12 @@ std::uint64_t Model::tickets(const Gate& gate, const Visit& visit) const {
 Model::Visit* Model::draw_one(Gate& gate, const std::vector<Visit*>& present) {
   const auto count = static_cast<std::uint32_t>(present.size());
   if (gate.order == Order::lottery) return present[draw_below(count)];
+  std::uint64_t most = 0;
+  for (const Visit* visit : present) most = std::max(most, tickets(gate, *visit));
   Visit* oldest = nullptr;
   for (int i = 0; i < 64; ++i) {
     Visit* tried = present[draw_below(count)];
-    if (draw_below(gate.aging.max) < tickets(gate, *tried)) return tried;
+    if (draw_below(static_cast<std::uint32_t>(most)) < tickets(gate, *tried)) return tried;
     if (oldest == nullptr || tried->arrival < oldest->arrival) oldest = tried;
   }
   return oldest;
@@ -268,8 +271,8 @@ Model::Verdict Model::weigh(Gate& gate, std::span<const Rate> rates, std::uint32
   verdict.never = verdict.delay == kForever;
   const Duration bearable = mode == RateMode::reserve ? std::min(max_delay, kMaxTtl) : 0us;
   verdict.allowed = !verdict.never && verdict.delay <= bearable;
-  verdict.before = verdict.delay > 0us ? *longest
-                                       : *std::ranges::min_element(before, {}, &RateInfo::remaining);
+  verdict.before =
+      verdict.delay > 0us ? *longest : *std::ranges::min_element(before, {}, &RateInfo::remaining);
   if (!verdict.allowed || mode == RateMode::peek) return verdict;
 
   verdict.taken = cost;
@@ -484,7 +487,8 @@ void Model::count_grant(Gate& gate, Duration waited) {
   ++gate.counters.granted;
   gate.counters.wait_sum += waited;
   std::size_t bucket = 0;
-  while (bucket < Counters::kWaitBounds.size() && waited > Counters::kWaitBounds.at(bucket)) ++bucket;
+  while (bucket < Counters::kWaitBounds.size() && waited > Counters::kWaitBounds.at(bucket))
+    ++bucket;
   ++gate.counters.waits.at(bucket);
 }
 
