@@ -27,48 +27,54 @@ void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Mo
   }
 }
 
-GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes,
-                             const Asker& asker, Moment& moment) {
-  sweep_in_passing(moment);
+// Before any of the gates is made: another order at one of them changes nothing.
+void Shard::check_group_order(Requests requests, std::span<const std::uint32_t> hashes,
+                              Moment& moment) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const At<Gate> gate = find_gate(requests[i].gate.view(), hashes[i]);
     if (!gate) continue;
     settle(gate, moment);
     check_order(*gate, requests[i]);
   }
+}
+
+GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes,
+                             const Asker& asker, Moment& moment) {
+  sweep_in_passing(moment);
+  check_group_order(requests, hashes, moment);
   std::vector<Part> parts(requests.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     open_part(parts[i], requests[i], hashes[i], moment);
   }
   check_group_room(requests);
+  std::vector<bool> repeated(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];
     const bool inside = part.visit && part.visit->inside();
+    repeated[i] = inside && part.visit->state() == VisitState::holding;
     if (requests[i].permits && !inside) note_limit(*part.gate, *requests[i].permits);
-    if (part.visit && part.visit->in_line()) {
-      update_waiter(part.gate, part.visit, requests[i], asker);
-    }
+    if (part.visit && !inside) update_waiter(part.gate, part.visit, requests[i], asker);
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<Reason> reason = why_not(parts[i], requests[i], moment);
     if (reason) return stop_at(i, *reason, parts, requests, asker, moment);
   }
-  GroupAnswer answer;
-  std::vector<bool> repeated;
-  for (const Part& part : parts) {
-    repeated.push_back(part.visit && part.visit->state() == VisitState::holding);
-  }
   grant_all(parts, requests, asker, moment);
+  GroupAnswer answer;
+  answer.granted.reserve(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Part& part = parts[i];
-    Granted granted_part =
-        part.visit ? granted(requests[i].gate, *part.visit, moment.now)
-                   : Granted{.token = {store_, requests[i].gate, requests[i].visitor, 0}};
-    granted_part.repeated = repeated[i];
-    granted_part.taken = repeated[i] ? 0 : part.rate.taken;
-    granted_part.rate = part.rate.info;
-    answer.granted.push_back(granted_part);
+    answer.granted.push_back(granted_part(parts[i], requests[i], repeated[i], moment.now));
   }
+  return answer;
+}
+
+Granted Shard::granted_part(const Part& part, const Request& request, bool repeated,
+                            Micros now) const {
+  Granted answer = part.visit ? granted(request.gate, *part.visit, now)
+                              : Granted{.token = {store_, request.gate, request.visitor, 0}};
+  answer.repeated = repeated;
+  answer.taken = repeated ? 0 : part.rate.taken;
+  answer.rate = part.rate.info;
   return answer;
 }
 

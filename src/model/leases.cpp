@@ -15,18 +15,19 @@ namespace airlock::model {
   return static_cast<bool>(visit);
 }
 
-bool Shard::leave(std::string_view gate_name, std::uint32_t hash, const VisitorId& visitor,
+bool Shard::leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor,
                   Moment& moment) {
-  const At<Gate> gate = find_gate(gate_name, hash);
+  const At<Gate> gate = find_gate(name, hash);
   if (!gate) return false;
   gate->last_used = moment.now;
   settle(gate, moment);
   const At<Visit> visit = find(gate.ref, visitor);
   const bool waits = visit && (visit->in_line() || visit->state() == VisitState::handed);
   if (waits) {
-    if (!visit->in_line()) refund_wishes(*gate, *visit, moment.now);
+    const Taken taken = taken_by(*visit);
     bump(gate->tallies.abandoned);
     remove(gate, visit);
+    give_back_all(*gate, taken, moment.now);
     if (gate->line != kNone) advance(gate, moment);
   }
   sweep_in_passing(moment);
@@ -100,9 +101,10 @@ void Shard::end_owner(Owner owner, Moment& moment) {
     const At<Visit> visit = visits_.at(ref);
     if (visit->hold.get() != Hold::bound || visit->owner.get() != owner) return;
     const At<Gate> gate = gates_.at(visit->gate);
-    if (visit->state() == VisitState::handed) refund_wishes(*gate, *visit, moment.now);
+    const Taken taken = taken_by(*visit);
     bump(visit->inside() ? gate->tallies.died : gate->tallies.abandoned);
     remove(gate, visit);
+    give_back_all(*gate, taken, moment.now);
   });
   gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
 }

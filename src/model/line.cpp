@@ -53,10 +53,15 @@ void Shard::reap_inside(At<Gate> gate, At<Visit> visit, Micros now) {
   if (visit->state() == VisitState::holding) {
     bump(visit->revoked.get() != 0 ? tallies.revoked : tallies.expired);
   } else if (visit->state() == VisitState::handed) {
+    const Taken taken = taken_by(*visit);
     bump(tallies.missed);
-    refund_wishes(*gate, *visit, now);
-    if (visit->patience_end.get() > now) return move(gate, visit, VisitState::absent);
-    bump(tallies.abandoned);
+    if (visit->patience_end.get() > now) {
+      move(gate, visit, VisitState::absent);
+    } else {
+      bump(tallies.abandoned);
+      remove(gate, visit);
+    }
+    return give_back_all(*gate, taken, now);
   }
   remove(gate, visit);
 }
@@ -78,12 +83,17 @@ void Shard::advance(At<Gate> gate, Moment& moment) {
 // False: it does not fit or the rates refuse it, so nobody behind it comes in either.
 bool Shard::hand_over(At<Gate> gate, At<Visit> visit, Moment& moment) {
   const std::uint32_t weight = visit->weight.get();
-  if (weight != 0 && !fits(*gate, visit->limit.get(), visit->exclusive, weight)) return false;
+  if (weight != 0 && !fits(*gate, visit->limit.get(), visit->exclusive, weight)) {
+    // Without room for anybody there was nothing to draw for; with too little it stays its turn.
+    if (!fits(*gate, visit->limit.get(), visit->exclusive, 1)) gate->drawn = kNone;
+    return false;
+  }
   std::array<Rate, kMaxRates> rates;
   const RateAsk ask{{rates.data(), read_wishes(*visit, rates)}, RateMode::take, visit->cost, {}};
   const RateVerdict verdict = weigh_all(*gate, ask, moment.now);
   if (!verdict.allowed) {
     gate->rate_due = moment.now + verdict.info.retry_after.count();
+    if (verdict.info.remaining == 0) gate->drawn = kNone;
     return false;
   }
   if (visit->several) {
@@ -118,10 +128,9 @@ void Shard::call(At<Gate> gate, At<Visit> visit, Micros now) {
 Ref Shard::candidate(Gate& gate, Moment& moment) {
   if (present(gate) == 0) return kNone;
   if (gate.order == Order::fifo || gate.order == Order::priority) return nth_present(gate.line, 0);
-  // A lottery draws when there is something to win, and keeps to its draw until that visitor is in
-  // or away: a heavy one is not drawn over by light ones.
-  const bool room = gate.limit_seen.get() == 0 || gate.in_use < limit_in_effect(gate);
-  if (gate.drawn == kNone && room) gate.drawn = drawn(gate, moment);
+  // A lottery keeps to its draw until that visitor is in or away: a heavy one is not drawn over by
+  // light ones.
+  if (gate.drawn == kNone) gate.drawn = drawn(gate, moment);
   return gate.drawn;
 }
 

@@ -66,25 +66,25 @@ class Shard {
   Answer admit(const Request& request, std::uint32_t hash, const Asker& asker, Moment& moment);
   GroupAnswer admit_all(std::span<const Request> requests, std::span<const std::uint32_t> hashes,
                         const Asker& asker, Moment& moment);
-  bool leave(std::string_view gate, std::uint32_t hash, const VisitorId& visitor, Moment& moment);
+  bool leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor, Moment& moment);
   void refund(const Request& request, std::uint32_t hash, Moment& moment);
   void renew(RenewItem& item, std::uint32_t hash, Moment& moment);
   bool release(const Token& token, std::uint32_t hash, Moment& moment);
   bool disown(const Token& token, std::uint32_t hash, Moment& moment);
   std::optional<Granted> adopt(const Token& token, std::uint32_t hash, Owner owner, Moment& moment);
 
-  std::optional<GateView> look(std::string_view gate, std::uint32_t hash, Moment& moment);
-  GateCounts counts(std::string_view gate, std::uint32_t hash, Moment& moment);
+  std::optional<GateView> look(std::string_view name, std::uint32_t hash, Moment& moment);
+  GateCounts counts(std::string_view name, std::uint32_t hash, Moment& moment);
   void list(std::vector<std::string>& names, Moment& moment);
 
-  void set_limit(const GateName& gate, std::uint32_t hash, std::optional<std::uint32_t> limit,
+  void set_limit(const GateName& name, std::uint32_t hash, std::optional<std::uint32_t> limit,
                  Moment& moment);
-  void pause(const GateName& gate, std::uint32_t hash, Duration duration, std::string_view reporter,
+  void pause(const GateName& name, std::uint32_t hash, Duration duration, std::string_view reporter,
              Moment& moment);
-  bool resume(std::string_view gate, std::uint32_t hash, std::string_view reporter, Moment& moment);
-  std::size_t revoke(std::string_view gate, std::uint32_t hash,
+  bool resume(std::string_view name, std::uint32_t hash, std::string_view reporter, Moment& moment);
+  std::size_t revoke(std::string_view name, std::uint32_t hash,
                      const std::optional<VisitorId>& visitor, Store::Revoke how, Moment& moment);
-  bool purge(std::string_view gate, std::uint32_t hash, Moment& moment);
+  bool purge(std::string_view name, std::uint32_t hash, Moment& moment);
 
   // The visitor's record at the gate, for a store that keeps something beside it.
   [[nodiscard]] At<Visit> find_visit(std::string_view gate, std::uint32_t hash,
@@ -182,7 +182,15 @@ class Shard {
   [[nodiscard]] Tier& new_tier(At<Gate> gate, const Rate& rate, Micros now);
   void drop_idle_tiers(Gate& gate, Micros now);
   void write_wishes(At<Visit> visit, std::span<const Rate> rates);
-  void refund_wishes(const Gate& gate, const Visit& visit, Micros now);
+  // What a hand-over took. It is given back after the hand-over has ended, so that a death in
+  // between burns it rather than giving it back twice.
+  struct Taken {
+    std::array<Rate, kMaxRates> rates;
+    std::size_t count = 0;
+    std::uint32_t cost = 0;
+  };
+  [[nodiscard]] Taken taken_by(const Visit& visit) const noexcept;
+  void give_back_all(const Gate& gate, const Taken& taken, Micros now);
   void drop_wishes(Ref first);
   [[nodiscard]] std::size_t read_wishes(const Visit& visit,
                                         std::array<Rate, kMaxRates>& rates) const noexcept;
@@ -248,6 +256,9 @@ class Shard {
   using Parts = std::span<Part>;
   using Requests = std::span<const Request>;
   void check_group_room(Requests requests);
+  void check_group_order(Requests requests, std::span<const std::uint32_t> hashes, Moment& moment);
+  [[nodiscard]] Granted granted_part(const Part& part, const Request& request, bool repeated,
+                                     Micros now) const;
   void open_part(Part& part, const Request& request, std::uint32_t hash, Moment& moment);
   [[nodiscard]] std::optional<Reason> why_not(Part& part, const Request& request, Moment& moment);
   [[nodiscard]] bool grant_part(Part& part, const Request& request, const Asker& asker,

@@ -40,8 +40,8 @@ class Slots {
   void give_high(Gate& gate, std::uint32_t slot);
   [[nodiscard]] Ref new_node();
   void add_level(Gate& gate);
-  void set(Ref node, std::uint32_t level, std::uint32_t number);
-  [[nodiscard]] bool clear(Ref node, std::uint32_t level, std::uint32_t number);
+  void set(Ref ref, std::uint32_t level, std::uint32_t number);
+  [[nodiscard]] bool clear(Ref ref, std::uint32_t level, std::uint32_t number);
 
   Pool<SlotNode>& nodes_;
 };

@@ -74,6 +74,8 @@ Tier& Shard::new_tier(At<Gate> gate, const Rate& rate, Micros now) {
   tier.owner = gate.ref;
   tier.algorithm = rate.algorithm;
   tier.period = rate.period.count();
+  tier.count.set(rate.count);
+  tier.burst.set(rate.burst);
   for (Word<Micros>& time : tier.time) time.set(-1);
   for (Word<std::uint32_t>& hits : tier.hits) hits.set(0);
   tier.part.set(0);
@@ -118,11 +120,18 @@ void Shard::write_wishes(At<Visit> visit, std::span<const Rate> rates) {
   drop_wishes(old);
 }
 
-// What a hand-over took and nobody claimed.
-void Shard::refund_wishes(const Gate& gate, const Visit& visit, Micros now) {
-  for (Ref ref = visit.wishes.get(); ref != kNone; ref = tiers_[ref].next) {
-    Tier* tier = find_tier(gate, tiers_[ref].rate());
-    if (tier != nullptr) give_back(*tier, visit.cost, now);
+Shard::Taken Shard::taken_by(const Visit& visit) const noexcept {
+  Taken taken;
+  if (visit.state() != VisitState::handed) return taken;
+  taken.count = read_wishes(visit, taken.rates);
+  taken.cost = visit.cost;
+  return taken;
+}
+
+void Shard::give_back_all(const Gate& gate, const Taken& taken, Micros now) {
+  for (std::size_t i = 0; i < taken.count; ++i) {
+    Tier* tier = find_tier(gate, taken.rates[i]);
+    if (tier != nullptr) give_back(*tier, taken.cost, now);
   }
 }
 

@@ -37,8 +37,9 @@ void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment
   visit->publish(VisitState::holding, visit->stamp());
   const Micros full = moment.now + visit->ttl;
   set_expiry(gate, visit, visit->revoked.get() != 0 ? std::min(full, visit->revoked.get()) : full);
-  drop_wishes(visit->wishes.get());
-  visit->wishes.set(kNone);
+  const Ref wishes = visit->wishes.get();
+  visit->wishes.publish(kNone);
+  drop_wishes(wishes);
 }
 
 void Shard::revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now) {

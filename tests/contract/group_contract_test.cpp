@@ -52,6 +52,19 @@ TEST_P(Group, EntersAllGatesInOneStep) {
   EXPECT_THAT(holders("g/two"), ElementsAre("ann"));
 }
 
+TEST_P(Group, EntersAllGatesForATokenOfEach) {
+  every_visitor.rate({.count = 10, .period = 1h});
+  const GroupAnswer answer = ask_all(both("ann"));
+  ASSERT_TRUE(answer);
+  for (const Granted& granted : answer.granted) {
+    EXPECT_EQ(granted.taken, 1U);
+    EXPECT_EQ(granted.rate.remaining, 9U);
+  }
+  ASSERT_TRUE(ask_all(both("ann")));
+  EXPECT_EQ(look("g/one").rates.at(0).info.remaining, 9U);
+  EXPECT_EQ(look("g/two").rates.at(0).info.remaining, 9U);
+}
+
 TEST_P(Group, ARefusingGateKeepsTheVisitorOutOfAll) {
   enters(visitor("ann").at("g/two").ttl(5s));
   const GroupAnswer answer = ask_all(both("bob"));

@@ -63,6 +63,7 @@ struct Sight {
   std::map<std::pair<std::string, VisitorId>, Place> places;
   std::map<std::string, std::vector<VisitorId>> lines;
   std::set<std::string> lotteries;
+  std::map<std::pair<std::string, std::string>, std::string> facts;  // Gate and what of it.
   std::string text;
 };
 
@@ -84,17 +85,20 @@ void add(Sight& sight, GateView view) {
       << view.override_limit.value_or(-1) << " disagree " << view.limits_disagree << " order "
       << static_cast<int>(view.order) << " fence " << view.last_fence << "\n";
   for (const HolderView& holder : view.holders) {
-    sight.places[{view.name, holder.visitor}] = {holder.claimed ? Kind::holding : Kind::handed, holder.fence};
+    sight.places[{view.name, holder.visitor}] = {holder.claimed ? Kind::holding : Kind::handed,
+                                                 holder.fence};
     out << "  holder " << holder.visitor.low - 1 << " fence " << holder.fence << " weight "
         << holder.weight << " slot " << holder.slot.value_or(-1) << " age " << holder.age.count()
         << " left " << holder.remaining.count() << (holder.claimed ? "" : " unclaimed")
-        << (holder.revoked ? " revoked" : "") << (holder.hold == Hold::bound ? " bound" : "") << "\n";
+        << (holder.revoked ? " revoked" : "") << (holder.hold == Hold::bound ? " bound" : "")
+        << "\n";
   }
   for (const WaiterView& waiter : view.line) {
     sight.places[{view.name, waiter.visitor}] = {};
     sight.lines[view.name].push_back(waiter.visitor);
     out << "  waiter " << waiter.visitor.low - 1 << " weight " << waiter.weight << " priority "
-        << waiter.priority << " waited " << waiter.waited.count() << (waiter.present ? "" : " absent") << "\n";
+        << waiter.priority << " waited " << waiter.waited.count()
+        << (waiter.present ? "" : " absent") << "\n";
   }
   for (const RateView& rate : view.rates) {
     out << "  rate " << rate.rate.text() << " remaining " << rate.info.remaining << " reset "
@@ -105,7 +109,8 @@ void add(Sight& sight, GateView view) {
   }
   const Counters& counters = view.counters;
   out << "  granted " << counters.granted << " expired " << counters.expired << " revoked "
-      << counters.revoked << " missed " << counters.missed << " abandoned " << counters.abandoned << "\n";
+      << counters.revoked << " missed " << counters.missed << " abandoned " << counters.abandoned
+      << "\n";
   sight.text += out.str();
 }
 
@@ -138,6 +143,8 @@ class CutTrial {
   [[nodiscard]] static bool completes(std::int64_t stores, const std::function<void()>& work);
   [[nodiscard]] Sight look_around();
   [[nodiscard]] Tokens count_tokens();
+  void add_facts(Sight& sight);
+  [[nodiscard]] std::string wishes_of(const model::Visit& visit);
   void remember(const Reply& reply);
   void remember(const Granted& granted);
 
@@ -146,6 +153,7 @@ class CutTrial {
   void check_cut_rebuild(const State& cut, const Sight& rebuilt);
   void check_records(const char* when);
   void check_places(const Sight& now, const Sight& without, const Sight& with);
+  void check_facts(const Sight& now, const Sight& without, const Sight& with);
   void check_lines(const Sight& now, const Sight& without);
   void check_group(const Sight& now, const Sight& without, const Sight& with);
   void check_tokens();
@@ -222,7 +230,61 @@ Sight CutTrial::look_around() {
     const std::string gate = gate_text(i);
     if (auto view = shard_.look(gate, gate_hash(gate), moment_)) add(sight, *std::move(view));
   }
+  add_facts(sight);
   return sight;
+}
+
+// What the records say beside what is seen.
+void CutTrial::add_facts(Sight& sight) {
+  memory_.for_each_place<model::Gate>(
+      model::Region::gates, head_.gates, [&](model::Ref /*ref*/, const model::Gate& gate) {
+        if (gate.is_free()) return;
+        sight.facts[{std::string(gate.view()), "override"}] = std::to_string(gate.limit_override.get());
+      });
+  memory_.for_each_place<model::Pause>(
+      model::Region::pauses, head_.pauses, [&](model::Ref /*ref*/, const model::Pause& pause) {
+        if (pause.is_free()) return;
+        const auto& gate = memory_.at<model::Gate>(model::Region::gates, pause.gate);
+        sight.facts[{std::string(gate.view()), "pause of " + std::string(pause.reporter.view())}] =
+            std::to_string(pause.until.get());
+      });
+  memory_.for_each_place<model::Visit>(
+      model::Region::visits, head_.visits, [&](model::Ref /*ref*/, const model::Visit& visit) {
+        if (!visit.in_line() && !visit.inside()) return;
+        const auto& gate = memory_.at<model::Gate>(model::Region::gates, visit.gate);
+        const auto note = [&](const char* what, const auto& value) {
+          std::ostringstream text;
+          text << value;
+          const std::string who = "visitor " + std::to_string(visit.visitor.low - 1);
+          sight.facts[{std::string(gate.view()), who + " " + what}] = text.str();
+        };
+        note("label", visit.label.view());
+        note("weight", visit.weight.get());
+        note("ttl", visit.ttl);
+        note("owner", visit.owner.get());
+        note("hold", static_cast<int>(visit.hold.get()));
+        if (visit.weight.get() != 0) note("limit", visit.limit.get());
+        if (visit.weight.get() != 0) note("exclusive", visit.exclusive);
+        if (visit.state() == model::VisitState::holding) return;
+        note("wishes", wishes_of(visit));
+        note("cost", visit.cost);
+        note("priority", visit.priority);
+        note("patience", visit.patience);
+        note("patience end", visit.patience_end.get());
+        note("window", visit.claim_window);
+        note("dedupe", visit.dedupe);
+        note("joined", visit.joined);
+      });
+}
+
+std::string CutTrial::wishes_of(const model::Visit& visit) {
+  std::string text;
+  for (model::Ref ref = visit.wishes.get(); ref != model::kNone;) {
+    const auto& tier = memory_.at<model::Tier>(model::Region::tiers, ref);
+    text += tier.rate().text() + " ";
+    ref = tier.next;
+  }
+  return text;
 }
 
 void CutTrial::remember(const Reply& reply) {
@@ -246,7 +308,8 @@ void CutTrial::check_rebuild(const Sight& seen) {
   shard_.rebuild(moment_);
   check_records("after the step and a rebuild");
   const Sight rebuilt = look_around();
-  require(seen.text == rebuilt.text, "a rebuild changes what is seen:\n" + seen.text + "--- to\n" + rebuilt.text);
+  require(seen.text == rebuilt.text,
+          "a rebuild changes what is seen:\n" + seen.text + "--- to\n" + rebuilt.text);
 }
 
 void CutTrial::check_cut(const Sight& without, const Sight& with) {
@@ -256,6 +319,7 @@ void CutTrial::check_cut(const Sight& without, const Sight& with) {
   if (!wrong_.empty()) return;
   const Sight now = look_around();
   check_places(now, without, with);
+  check_facts(now, without, with);
   check_lines(now, without);
   check_group(now, without, with);
   check_tokens();
@@ -279,7 +343,8 @@ void CutTrial::check_cut_rebuild(const State& cut, const Sight& rebuilt) {
     check_places(now, rebuilt, rebuilt);
     check_lines(now, rebuilt);
     check_tokens();
-    if (!wrong_.empty()) wrong_ += "rebuild cut after store " + std::to_string(stores + 1) + "\n" + now.text;
+    if (!wrong_.empty())
+      wrong_ += "rebuild cut after store " + std::to_string(stores + 1) + "\n" + now.text;
   }
 }
 
@@ -308,8 +373,21 @@ void CutTrial::check_places(const Sight& now, const Sight& without, const Sight&
   }
   for (const auto& [key, place] : now.places) {
     const bool own = !operation_.asks.empty() && key.second == visitor_id(operation_.visitor);
-    require(own || without.places.contains(key) || with.places.contains(key),
-            "visitor " + std::to_string(key.second.low - 1) + " at " + key.first + " is from nowhere");
+    require(
+        own || without.places.contains(key) || with.places.contains(key),
+        "visitor " + std::to_string(key.second.low - 1) + " at " + key.first + " is from nowhere");
+  }
+}
+
+// Every fact is as it is without the step, or as it is with it.
+void CutTrial::check_facts(const Sight& now, const Sight& without, const Sight& with) {
+  for (const auto& [key, value] : now.facts) {
+    const auto old = without.facts.find(key);
+    const auto other = with.facts.find(key);
+    if (old == without.facts.end() && other == with.facts.end()) continue;
+    const bool known = (old != without.facts.end() && old->second == value) ||
+                       (other != with.facts.end() && other->second == value);
+    require(known, key.first + " " + key.second + " is " + value + " out of nowhere");
   }
 }
 
@@ -358,7 +436,8 @@ void CutTrial::check_tokens() {
   for (const auto& [key, before] : tokens_before_.left) {
     const auto found = now.left.find(key);
     if (found != now.left.end() && found->second.rate != before.rate) continue;  // Of another size.
-    const std::uint32_t left = found == now.left.end() ? before.info.limit : found->second.info.remaining;
+    const std::uint32_t left =
+        found == now.left.end() ? before.info.limit : found->second.info.remaining;
     require(left <= before.info.remaining + refunds[key],
             "tokens from nowhere: " + std::to_string(before.info.remaining) + " + " +
                 std::to_string(refunds[key]) + " became " + std::to_string(left));
@@ -394,7 +473,8 @@ void CutTrial::check_limits() {
     const auto& gate = memory_.at<model::Gate>(model::Region::gates, ref);
     const std::uint32_t set = gate.limit_override.get();
     const std::uint32_t own = visit->limit.get();
-    const std::uint32_t limit = set == model::kNone ? own : (visit->exclusive ? std::min(set, own) : set);
+    const std::uint32_t limit =
+        set == model::kNone ? own : (visit->exclusive ? std::min(set, own) : set);
     const bool alone = set != model::kNone && gate.in_use == visit->weight.get() && limit > 0;
     require(gate.in_use <= limit || alone, "more than the limit was admitted");
   }
@@ -417,8 +497,10 @@ void CutTrial::check_drain() {
   const auto* granted = std::get_if<Granted>(&answer);
   require(granted != nullptr, "an empty gate does not admit");
   if (granted == nullptr) return;
-  require(granted->token.fence > stamp_ && granted->slot == 0U, "an old fence, or not the first slot");
-  require(shard_.release(granted->token, gate_hash(gate_text(0)), later), "what was admitted is not released");
+  require(granted->token.fence > stamp_ && granted->slot == 0U,
+          "an old fence, or not the first slot");
+  require(shard_.release(granted->token, gate_hash(gate_text(0)), later),
+          "what was admitted is not released");
 }
 
 void CutTrial::check_nothing_left() {

@@ -169,7 +169,8 @@ TEST(Pool, VisitsWhatIsTakenInOrder) {
   std::mt19937 random(2);
   for (int i = 0; i < 2'000; ++i) taken.insert(records.take());
   for (int i = 0; i < 1'000; ++i) {
-    const auto gone = std::next(taken.begin(), static_cast<std::ptrdiff_t>(random() % taken.size()));
+    const auto gone =
+        std::next(taken.begin(), static_cast<std::ptrdiff_t>(random() % taken.size()));
     records.give(*gone);
     taken.erase(gone);
   }
@@ -200,7 +201,8 @@ TEST(Pool, IsRebuiltFromItsRecords) {
   std::set<Ref> taken;
   for (int i = 0; i < 1'000; ++i) taken.insert(records.take());
   std::mt19937 random(4);
-  std::erase_if(taken, [&](Ref ref) { return random() % 3 == 0 && !(records.pool[ref].taken = false); });
+  std::erase_if(taken,
+                [&](Ref ref) { return random() % 3 == 0 && !(records.pool[ref].taken = false); });
   records.head.open = 0x5555;
   for (auto& extent : records.head.extent) {
     extent.free = 7;

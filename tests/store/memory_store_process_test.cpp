@@ -22,7 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 
 Request ask(const GateName& gate, const VisitorId& visitor) {
-  return {.gate = gate, .visitor = visitor, .label = "test", .permits = Permits{.limit = 1, .ttl = 1h}};
+  return {
+      .gate = gate, .visitor = visitor, .label = "test", .permits = Permits{.limit = 1, .ttl = 1h}};
 }
 
 // Runs `work` in a forked child that is killed if it hangs. True: it said so.
@@ -43,8 +44,8 @@ bool is_empty_and_usable(Store& store, const GateName& gate, const Token& of_par
   if (store.release(of_parent) || store.renew(of_parent, 1min) != Renewal::gone) return false;
   const Answer answer = store.admit(ask(gate, VisitorId::random()));
   const auto* granted = std::get_if<Granted>(&answer);
-  return granted != nullptr && store.look(gate)->counts.in_use == 1 && store.release(granted->token) &&
-         store.look(gate)->counts.in_use == 0;
+  return granted != nullptr && store.look(gate)->counts.in_use == 1 &&
+         store.release(granted->token) && store.look(gate)->counts.in_use == 0;
 }
 
 // Time that stands still for one thread, inside a step of the store, until it is let go.

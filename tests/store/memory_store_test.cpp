@@ -59,7 +59,10 @@ using namespace std::chrono_literals;
 using testing::ManualClock;
 
 Request ask(const GateName& gate, const VisitorId& visitor, std::uint32_t limit) {
-  return {.gate = gate, .visitor = visitor, .label = "test", .permits = Permits{.limit = limit, .ttl = 1min}};
+  return {.gate = gate,
+          .visitor = visitor,
+          .label = "test",
+          .permits = Permits{.limit = limit, .ttl = 1min}};
 }
 
 // A place in the line that is not lost because a machine is slow.
@@ -165,16 +168,36 @@ TEST(MemoryStore, TakesEveryStepFromEveryThread) {
       request.line.join = true;
       const Answer answer = store->admit(request);
       switch (random() % 10) {
-        case 0: store->set_limit(gate, 1 + random() % 5); break;
-        case 1: store->pause(gate, Duration(random() % 100 + 1), "test"); break;
-        case 2: (void)store->resume(gate, "test"); break;
-        case 3: (void)store->revoke(gate, visitor, Store::Revoke::now); break;
-        case 4: (void)store->purge(gate); break;
-        case 5: store->collect(); break;
-        case 6: (void)store->list(); break;
-        case 7: store->refund(request); break;
-        case 8: (void)store->leave(gate, visitor); break;
-        default: (void)store->look(gate); break;
+        case 0:
+          store->set_limit(gate, 1 + random() % 5);
+          break;
+        case 1:
+          store->pause(gate, Duration(random() % 100 + 1), "test");
+          break;
+        case 2:
+          (void)store->resume(gate, "test");
+          break;
+        case 3:
+          (void)store->revoke(gate, visitor, Store::Revoke::now);
+          break;
+        case 4:
+          (void)store->purge(gate);
+          break;
+        case 5:
+          store->collect();
+          break;
+        case 6:
+          (void)store->list();
+          break;
+        case 7:
+          store->refund(request);
+          break;
+        case 8:
+          (void)store->leave(gate, visitor);
+          break;
+        default:
+          (void)store->look(gate);
+          break;
       }
       if (const auto* granted = std::get_if<Granted>(&answer)) {
         (void)store->disown(granted->token);
@@ -378,7 +401,8 @@ TEST(MemoryOfTheMemoryStore, IsFlatWhenKeysAreUsedOnce) {
   constexpr std::size_t kGates = 1'000'000;
   ManualClock clock;
   const std::shared_ptr<Store> store = testing::memory_store(clock);
-  for (std::size_t i = 0; i < 1'000; ++i) use_once(*store, kGates + i);  // Every shard has been used.
+  for (std::size_t i = 0; i < 1'000; ++i)
+    use_once(*store, kGates + i);  // Every shard has been used.
   clock.advance(11min);
   store->collect();
   const std::size_t before = allocated_bytes();

@@ -10,7 +10,8 @@ namespace airlock::trial {
 // Extents on the heap, as the memory store has them.
 class HeapMemory final : public model::Memory {
  public:
-  void* grow(model::Region /*region*/, std::uint32_t /*number*/, std::size_t bytes) noexcept override {
+  void* grow(model::Region /*region*/, std::uint32_t /*number*/,
+             std::size_t bytes) noexcept override {
     ++extents;
     return std::calloc(1, bytes);
   }

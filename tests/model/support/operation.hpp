@@ -73,8 +73,8 @@ enum class Step {
 
 struct Operation {
   Step step = Step::sweep;
-  Duration after{0};      // Passes before it.
-  Duration wall_jump{0};  // And the wall clock jumps.
+  Duration after{0};           // Passes before it.
+  Duration wall_jump{0};       // And the wall clock jumps.
   std::vector<Ask> asks = {};  // admit, refund: one. admit_all: several of one visitor.
   std::size_t gate = 0;
   std::size_t visitor = 0;
@@ -94,8 +94,8 @@ struct Profile {
   std::size_t gates = 3;
   std::size_t visitors = 8;
   std::uint32_t highest_limit = 4;
-  std::size_t crowd = 0;   // So many come first, and stay for an hour.
-  bool groups = true;      // Asks several gates together now and then.
+  std::size_t crowd = 0;  // So many come first, and stay for an hour.
+  bool groups = true;     // Asks several gates together now and then.
   bool lotteries = true;
   bool owners_end = true;  // Processes die now and then.
   bool long_waits = true;  // Time may pass by the hour, so that idle gates are forgotten.
@@ -120,9 +120,13 @@ class Generator {
   [[nodiscard]] bool chance(unsigned percent) { return random_() % 100 < percent; }
   [[nodiscard]] std::size_t below(std::size_t n) { return random_() % n; }
   template <typename Values>
-  [[nodiscard]] auto one_of(const Values& values) { return values[below(std::size(values))]; }
+  [[nodiscard]] auto one_of(const Values& values) {
+    return values[below(std::size(values))];
+  }
   template <typename T>
-  [[nodiscard]] T one_of(std::initializer_list<T> values) { return values.begin()[below(values.size())]; }
+  [[nodiscard]] T one_of(std::initializer_list<T> values) {
+    return values.begin()[below(values.size())];
+  }
 
   [[nodiscard]] Duration time_step();
   [[nodiscard]] Duration length();
@@ -171,9 +175,9 @@ inline std::string text_of(const Ask& ask) {
 }
 
 inline std::string Operation::text() const {
-  constexpr std::array kSteps = {"admit",     "admit_all", "leave", "refund", "renew",
-                                 "release",   "disown",    "adopt", "set_limit", "pause",
-                                 "resume",    "revoke",    "purge", "end_owner", "sweep"};
+  constexpr std::array kSteps = {"admit",   "admit_all", "leave", "refund",    "renew",
+                                 "release", "disown",    "adopt", "set_limit", "pause",
+                                 "resume",  "revoke",    "purge", "end_owner", "sweep"};
   std::ostringstream out;
   out << "+" << to_text(after) << " " << kSteps.at(static_cast<std::size_t>(step));
   if (wall_jump != 0us) out << " (wall " << wall_jump.count() << " us)";
@@ -196,14 +200,16 @@ inline Generator::Generator(std::uint64_t seed, const Profile& profile)
 }
 
 inline Duration Generator::length() {
-  constexpr std::array<Duration, 10> kLengths = {1us, 2us, 10ms, 100ms, 100ms, 500ms, 1s, 1s, 3s, 10s};
+  constexpr std::array<Duration, 10> kLengths = {1us,   2us, 10ms, 100ms, 100ms,
+                                                 500ms, 1s,  1s,   3s,    10s};
   return one_of(kLengths);
 }
 
 inline Duration Generator::time_step() {
   if (chance(45)) return 0us;
   if (chance(10)) return Duration(1 + below(5));
-  if (profile_.long_waits && chance(1)) return one_of({Duration(1min), Duration(10min), Duration(1h)});
+  if (profile_.long_waits && chance(1))
+    return one_of({Duration(1min), Duration(10min), Duration(1h)});
   const Duration step = chance(60) ? length() / one_of({1, 2, 3, 10}) : Duration(below(2'000'000));
   return chance(20) && step > 0us ? step - 1us : step;
 }
@@ -284,13 +290,15 @@ inline Ask Generator::ask() {
 inline void Generator::make_unusual(Ask& ask) {
   switch (below(8)) {
     case 0:
-      if (ask.permits) ask.permits->limit = ask.permits->weight + static_cast<std::uint32_t>(below(4));
+      if (ask.permits)
+        ask.permits->limit = ask.permits->weight + static_cast<std::uint32_t>(below(4));
       break;
     case 1:
       if (ask.permits) ask.permits->exclusive = !ask.permits->exclusive;
       break;
     case 2:
-      if (ask.permits) ask.permits->weight = 1 + static_cast<std::uint32_t>(below(ask.permits->limit));
+      if (ask.permits)
+        ask.permits->weight = 1 + static_cast<std::uint32_t>(below(ask.permits->limit));
       break;
     case 3:
       for (Rate& rate : ask.rates) {
@@ -367,27 +375,39 @@ inline void Generator::fill_group(Operation& operation) {
 inline Step Generator::step() {
   if (chance(busy_)) return profile_.groups && chance(12) ? Step::admit_all : Step::admit;
   switch (below(40)) {
-    case 0: return Step::set_limit;
-    case 1: return Step::pause;
+    case 0:
+      return Step::set_limit;
+    case 1:
+      return Step::pause;
     case 2:
-    case 3: return Step::resume;
-    case 4: return Step::revoke;
-    case 5: return chance(30) ? Step::purge : Step::release;
-    case 6: return profile_.owners_end && chance(30) ? Step::end_owner : Step::sweep;
+    case 3:
+      return Step::resume;
+    case 4:
+      return Step::revoke;
+    case 5:
+      return chance(30) ? Step::purge : Step::release;
+    case 6:
+      return profile_.owners_end && chance(30) ? Step::end_owner : Step::sweep;
     case 7:
-    case 8: return Step::refund;
-    case 9: return Step::disown;
-    case 10: return Step::adopt;
+    case 8:
+      return Step::refund;
+    case 9:
+      return Step::disown;
+    case 10:
+      return Step::adopt;
     case 11:
     case 12:
     case 13:
-    case 14: return Step::leave;
+    case 14:
+      return Step::leave;
     case 15:
     case 16:
     case 17:
     case 18:
-    case 19: return Step::renew;
-    default: return Step::release;
+    case 19:
+      return Step::renew;
+    default:
+      return Step::release;
   }
 }
 
@@ -401,7 +421,8 @@ inline Operation Generator::one_of_the_crowd() {
 inline Operation Generator::next() {
   if (made_++ < profile_.crowd) return one_of_the_crowd();
   Operation operation{.step = step(), .after = time_step()};
-  if (chance(1)) operation.wall_jump = Duration(static_cast<std::int64_t>(below(2'000'000)) - 1'000'000);
+  if (chance(1))
+    operation.wall_jump = Duration(static_cast<std::int64_t>(below(2'000'000)) - 1'000'000);
   operation.gate = below(profile_.gates);
   operation.visitor = below(profile_.visitors);
   operation.token = chance(80) ? below(6) : below(40);

@@ -15,8 +15,8 @@ namespace airlock::trial {
 
 // What a step answered.
 struct Rejected {};  // InvalidArgument.
-using Reply = std::variant<std::monostate, Rejected, Answer, GroupAnswer, bool, std::size_t, Renewal,
-                           std::optional<Granted>>;
+using Reply = std::variant<std::monostate, Rejected, Answer, GroupAnswer, bool, std::size_t,
+                           Renewal, std::optional<Granted>>;
 
 // Few enough values that different gates often share one.
 inline std::uint32_t gate_hash(const std::string& gate) {
@@ -91,7 +91,8 @@ inline Reply perform(model::Shard& shard, const Operation& operation, const Toke
 
 // Whether the operation needs one of the tokens given out.
 inline bool needs_token(Step step) {
-  return step == Step::renew || step == Step::release || step == Step::disown || step == Step::adopt;
+  return step == Step::renew || step == Step::release || step == Step::disown ||
+         step == Step::adopt;
 }
 
 }  // namespace airlock::trial

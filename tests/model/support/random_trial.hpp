@@ -29,10 +29,16 @@ inline Profile profile_of(const RandomTrial& trial, std::uint64_t seed) {
   return profile;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t kSlowness = 5;  // A sanitizer makes everything slow.
+#else
+inline constexpr std::uint64_t kSlowness = 1;
+#endif
+
 // Stops at the first difference and tells how it came about.
 inline void try_at_random(const RandomTrial& trial) {
   const std::uint64_t seed = trial_seed();
-  for (std::uint64_t done = 0, number = seed; done < trial.operations;
+  for (std::uint64_t done = 0, number = seed; done < trial.operations / kSlowness;
        done += trial.episode, ++number) {
     const Profile profile = profile_of(trial, number * 0x9E3779B97F4A7C15U >> 32);
     Generator generator(number, profile);

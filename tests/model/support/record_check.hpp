@@ -63,7 +63,8 @@ class RecordCheck {
       for (model::Ref ref = extent.free; ref != model::kNone && listed <= fresh; ++listed) {
         require(ref >= start && ref - start < fresh, name + ": the free list leaves its extent");
         if (!wrong_.empty()) return;
-        require(memory_.at<T>(region, ref).is_free(), name + ": a record in use is on the free list");
+        require(memory_.at<T>(region, ref).is_free(),
+                name + ": a record in use is on the free list");
         ref = memory_.at<T>(region, ref).link;
       }
       require(listed == fresh - used, name + ": the free list has " + std::to_string(listed) +
@@ -95,7 +96,8 @@ class RecordCheck {
           ++sums.holders;
           sums.in_use += visit.weight.get();
           const std::uint32_t slot = visit.slot.get();
-          require((slot != model::kNone) == (visit.weight.get() == 1), "a slot too many or too few");
+          require((slot != model::kNone) == (visit.weight.get() == 1),
+                  "a slot too many or too few");
           if (slot == model::kNone) return;
           require(slots.emplace(visit.gate, slot).second, "a slot is taken twice");
           if (slot < 64) sums.low_slots |= std::uint64_t{1} << slot;
@@ -119,20 +121,23 @@ class RecordCheck {
   void check_tiers() {
     std::set<model::Ref> reached;
     const auto follow = [&](model::Ref ref, model::TierState state) {
-      for (; ref != model::kNone && wrong_.empty(); ref = memory_.at<model::Tier>(model::Region::tiers, ref).next) {
+      for (; ref != model::kNone && wrong_.empty();
+           ref = memory_.at<model::Tier>(model::Region::tiers, ref).next) {
         require(reached.insert(ref).second, "a tier is in two lists");
         require(memory_.at<model::Tier>(model::Region::tiers, ref).state.get() == state,
                 "a tier of the wrong kind is in a list");
       }
     };
-    memory_.for_each_place<model::Gate>(
-        model::Region::gates, head_.gates, [&](model::Ref /*ref*/, const model::Gate& gate) {
-          if (!gate.is_free()) follow(gate.tiers, model::TierState::charged);
-        });
-    memory_.for_each_place<model::Visit>(
-        model::Region::visits, head_.visits, [&](model::Ref /*ref*/, const model::Visit& visit) {
-          if (!visit.is_free()) follow(visit.wishes.get(), model::TierState::wish);
-        });
+    memory_.for_each_place<model::Gate>(model::Region::gates, head_.gates,
+                                        [&](model::Ref /*ref*/, const model::Gate& gate) {
+                                          if (!gate.is_free())
+                                            follow(gate.tiers, model::TierState::charged);
+                                        });
+    memory_.for_each_place<model::Visit>(model::Region::visits, head_.visits,
+                                         [&](model::Ref /*ref*/, const model::Visit& visit) {
+                                           if (!visit.is_free())
+                                             follow(visit.wishes.get(), model::TierState::wish);
+                                         });
     memory_.for_each_place<model::Tier>(
         model::Region::tiers, head_.tiers, [&](model::Ref ref, const model::Tier& tier) {
           require(tier.is_free() != reached.contains(ref), "a tier leaked");

@@ -399,7 +399,7 @@ void Model::let_in(Gate& gate, Visit& visit, State state, Duration expiry) {
   visit.state = state;
   visit.granted_at = now_;
   visit.expiry = expiry;
-  visit.revoked = false;
+  visit.revoked.reset();
   visit.drawn = false;
   visit.called_until.reset();
   visit.slot.reset();
@@ -431,11 +431,14 @@ Granted Model::enter(Gate& gate, const Request& request, std::uint64_t owner,
 
 std::optional<Refused> Model::line_refuses(Gate& gate, const Request& request,
                                            const RateInfo& rate) {
-  const auto length = static_cast<std::int64_t>(line_of(gate).size());
-  if (request.line.max_waiting != 0 && length >= request.line.max_waiting) {
+  if (request.line.max_waiting != 0 && line_of(gate).size() >= request.line.max_waiting) {
     return refused(gate, Reason::line_full, retry_after(gate), rate);
   }
-  const Duration expected = (length + 1) * gate.interval;
+  std::int64_t position = 1;
+  for (const Visit* other : present_in(gate)) {
+    if (gate.order != Order::priority || other->priority >= request.line.priority) ++position;
+  }
+  const Duration expected = position * gate.interval;
   if (expected > request.line.max_eta) {
     return refused(gate, Reason::late, expected - request.line.max_eta, rate);
   }
@@ -468,9 +471,9 @@ Answer Model::join(Gate& gate, const Request& request, std::uint64_t owner,
 
 Granted Model::claim(Gate& gate, Visit& visit, const Request& request, std::uint64_t owner) {
   count_grant(gate, now_ - visit.joined);
-  const Duration end = visit.permits ? now_ + visit.permits->ttl : now_ + visit.dedupe;
   visit.state = visit.permits ? State::holding : State::spent;
-  visit.expiry = visit.revoked && visit.permits ? visit.expiry : end;
+  visit.expiry = now_ + (visit.permits ? visit.permits->ttl : visit.dedupe);
+  if (visit.permits && visit.revoked) visit.expiry = std::min(visit.expiry, *visit.revoked);
   visit.granted_at = now_;
   if (visit.permits) {
     visit.hold = request.hold;
@@ -496,17 +499,19 @@ void Model::count_grant(Gate& gate, Duration waited) {
 
 GroupAnswer Model::admit_all(std::span<const Request> requests, std::uint64_t owner) {
   for (const Request& request : requests) {
-    Gate& gate = open(request.gate.text());
-    settle(gate);
-    check_order(gate, request);
-    if (const Visit* visit = find_visit(gate, request.visitor)) check_kind(*visit, request);
+    Gate* gate = find(request.gate.text());
+    if (gate == nullptr) continue;
+    settle(*gate);
+    check_order(*gate, request);
+    if (const Visit* visit = find_visit(*gate, request.visitor)) check_kind(*visit, request);
   }
   for (const Request& request : requests) {
     Gate& gate = open(request.gate.text());
     Visit* visit = find_visit(gate, request.visitor);
+    const bool inside = visit != nullptr && visit->inside();
     const bool waits = visit != nullptr && visit->in_line();
     if (visit != nullptr && visit->state == State::spent) erase(gate, request.visitor);
-    if (request.permits) note_limit(gate, *request.permits);
+    if (request.permits && !inside) note_limit(gate, *request.permits);
     if (waits && !peek(gate, request).never) update(gate, *visit, request, owner);
   }
   std::vector<Verdict> verdicts(requests.size());
@@ -560,38 +565,42 @@ Granted Model::grant_part(Gate& gate, const Request& request, std::uint64_t owne
   return answer;
 }
 
+// Waits in the first line that refuses; without `join` in the line where it is; and in no other.
 GroupAnswer Model::stop_at(std::size_t at, Reason reason, std::span<const Request> requests,
                            std::uint64_t owner, const Verdict& verdict) {
+  const auto waits_at = [&](const Request& request) {
+    const Visit* visit = find_visit(open(request.gate.text()), request.visitor);
+    return visit != nullptr && visit->in_line();
+  };
+  const auto waits = std::ranges::find_if(requests, waits_at);
+  const bool joins = requests[at].line.join;
+  if (reason == Reason::never || (!joins && waits == requests.end())) {
+    Gate& gate = open(requests[at].gate.text());
+    Duration retry = verdict.before.retry_after;
+    if (reason == Reason::full) retry = retry_after(gate);
+    if (reason == Reason::paused) retry = *paused_until(gate) - now_;
+    return {.at = at, .because = refused(gate, reason, retry, verdict.before)};
+  }
+  if (!joins) at = static_cast<std::size_t>(waits - requests.begin());
   const Request& request = requests[at];
   Gate& gate = open(request.gate.text());
+  const RateInfo rate = peek(gate, request).before;
   Visit* visit = find_visit(gate, request.visitor);
-  GroupAnswer answer{.at = at};
-  if (reason == Reason::never || (visit == nullptr && !request.line.join)) {
-    Duration retry = retry_after(gate);
-    if (reason == Reason::paused) retry = *paused_until(gate) - now_;
-    if (reason == Reason::rate || reason == Reason::never) retry = verdict.before.retry_after;
-    answer.because = refused(gate, reason, retry, verdict.before);
-    return answer;
-  }
   if (visit == nullptr) {
-    if (const auto no = line_refuses(gate, request, verdict.before)) {
-      answer.because = *no;
-      return answer;
-    }
+    if (const auto no = line_refuses(gate, request, rate)) return {.at = at, .because = *no};
+    visit = &enqueue(gate, request, owner);
   }
-  for (const Request& other : requests) {
-    Gate& other_gate = open(other.gate.text());
-    const Visit* waiter = find_visit(other_gate, request.visitor);
-    if (&other == &request || waiter == nullptr || !waiter->in_line()) continue;
-    erase(other_gate, request.visitor);
-    settle(other_gate);
-  }
-  if (visit == nullptr) visit = &enqueue(gate, request, owner);
+  visit->state = State::waiting;
   visit->several = true;
   visit->called_until.reset();
   visit->patience_end = now_ + visit->patience;
   serve_line(gate);
-  answer.because = queued(gate, *visit, verdict.before);
+  GroupAnswer answer{.at = at, .because = queued(gate, *visit, rate)};
+  for (const Request& other : requests) {
+    if (&other == &request || !waits_at(other)) continue;
+    erase(open(other.gate.text()), request.visitor);
+    settle(open(other.gate.text()));
+  }
   return answer;
 }
 
@@ -695,7 +704,6 @@ bool Model::release(const Token& token) {
   Gate* gate = find(token.gate.text());
   const Visit* visit = gate == nullptr ? nullptr : holder(*gate, token);
   if (visit == nullptr) return false;
-  if (visit->revoked) ++gate->counters.revoked;
   erase(*gate, token.visitor);
   serve_line(*gate);
   return true;
@@ -753,8 +761,8 @@ std::size_t Model::revoke(const std::string& name, const std::optional<VisitorId
     if (!visit.inside() || (visitor && *visitor != visit.visitor)) continue;
     ++count;
     told_.insert(visit.visitor);
-    visit.revoked = true;
     const Duration grace = (visit.permits ? visit.permits->ttl : Duration(0us)) / 3 + 100ms;
+    visit.revoked = std::min(visit.revoked.value_or(now_ + grace), now_ + grace);
     visit.expiry = std::min(visit.expiry, now_ + grace);
     if (how == Store::Revoke::now) ++gate.counters.revoked;
   }
@@ -825,7 +833,8 @@ std::optional<GateView> Model::look(const std::string& name) {
     if (!visit.inside()) continue;
     view.holders.push_back({visit.visitor, visit.label, visit.fence, visit.weight(), visit.slot,
                             now_ - visit.granted_at, visit.expiry - now_,
-                            visit.state == State::holding, visit.revoked, visit.hold});
+                            visit.state == State::holding, visit.revoked.has_value(),
+                            visit.hold});
   }
   for (const Visit* visit : line_of(*gate)) {
     view.line.push_back({visit->visitor, visit->label, visit->weight(), visit->priority,

@@ -81,7 +81,7 @@ class Model {
     Duration patience{0};
     Duration patience_end{0};
     Duration claim_window{0};
-    bool several = false;                        // Waits for more gates than this one:
+    bool several = false;                       // Waits for more gates than this one:
     std::optional<Duration> called_until = {};  // called, never handed.
 
     // Once it is in.
@@ -89,7 +89,7 @@ class Model {
     Slot slot = {};
     Duration granted_at{0};
     Duration expiry{0};
-    bool revoked = false;
+    std::optional<Duration> revoked = {};  // Until when.
 
     [[nodiscard]] bool in_line() const { return state == State::waiting || state == State::absent; }
     [[nodiscard]] bool inside() const { return state == State::handed || state == State::holding; }

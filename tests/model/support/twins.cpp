@@ -40,7 +40,8 @@ Reply perform(reference::Model& model, const Operation& operation, const Token& 
     case Step::resume:
       return model.resume(gate, operation.reporter);
     case Step::revoke:
-      return model.revoke(gate, operation.all ? std::nullopt : std::optional(visitor), operation.how);
+      return model.revoke(gate, operation.all ? std::nullopt : std::optional(visitor),
+                          operation.how);
     case Step::purge:
       return model.purge(gate);
     case Step::end_owner:
@@ -134,7 +135,8 @@ void Twins::pass_time(const Operation& operation) {
     reference_.set_unreachable(listener_.unreachable);
   }
   if (pace_ == Pace::eager) {
-    for (std::size_t i = 0; i < profile_.gates; ++i) {  // In one order, so that lotteries draw alike.
+    for (std::size_t i = 0; i < profile_.gates;
+         ++i) {  // In one order, so that lotteries draw alike.
       (void)shard_.counts(gate_text(i), gate_hash(gate_text(i)), moment_);
       (void)reference_.look(gate_text(i));
     }
@@ -199,7 +201,8 @@ void Twins::check_grant(const Ask& ask, const Reply& reply) {
   const auto view = shard_.look(gate_text(ask.gate), gate_hash(gate_text(ask.gate)), moment_);
   std::uint32_t limit = view->override_limit.value_or(ask.permits->limit);
   if (ask.permits->exclusive) limit = std::min(limit, ask.permits->limit);
-  const bool alone = view->override_limit && view->counts.in_use == ask.permits->weight && limit > 0;
+  const bool alone =
+      view->override_limit && view->counts.in_use == ask.permits->weight && limit > 0;
   same("within the limit", view->counts.in_use <= limit || alone, true);
   same("slot below the limit", granted->slot.value_or(0) < limit, true);
 }
@@ -209,21 +212,22 @@ void Twins::check_grant(const Ask& ask, const Reply& reply) {
 template <typename T>
 void Twins::same(const char* what, const T& real, const T& reference) {
   if (real == reference) return;
-  difference_ += std::string(what) + ": " + show(real) + ", the reference says " + show(reference) + "\n";
+  difference_ +=
+      std::string(what) + ": " + show(real) + ", the reference says " + show(reference) + "\n";
 }
 
 void Twins::compare(const Reply& real, const Reply& reference) {
   same("kind of reply", real.index(), reference.index());
   if (real.index() != reference.index()) return;
-  std::visit(
-      [&](const auto& a) { compare(a, std::get<std::decay_t<decltype(a)>>(reference)); }, real);
+  std::visit([&](const auto& a) { compare(a, std::get<std::decay_t<decltype(a)>>(reference)); },
+             real);
 }
 
 void Twins::compare(const Answer& real, const Answer& reference) {
   same("kind of answer", real.index(), reference.index());
   if (real.index() != reference.index()) return;
-  std::visit(
-      [&](const auto& a) { compare(a, std::get<std::decay_t<decltype(a)>>(reference)); }, real);
+  std::visit([&](const auto& a) { compare(a, std::get<std::decay_t<decltype(a)>>(reference)); },
+             real);
 }
 
 void Twins::compare(const GroupAnswer& real, const GroupAnswer& reference) {
@@ -231,7 +235,8 @@ void Twins::compare(const GroupAnswer& real, const GroupAnswer& reference) {
   same("kind of group answer", real.because.index(), reference.because.index());
   same("at", real.at, reference.at);
   if (real.granted.size() != reference.granted.size()) return;
-  for (std::size_t i = 0; i < real.granted.size(); ++i) compare(real.granted[i], reference.granted[i]);
+  for (std::size_t i = 0; i < real.granted.size(); ++i)
+    compare(real.granted[i], reference.granted[i]);
   if (real.because.index() != reference.because.index() || real.because.index() == 0) return;
   if (const auto* queued = std::get_if<Queued>(&real.because)) {
     compare(*queued, std::get<Queued>(reference.because));
@@ -301,7 +306,8 @@ void Twins::compare(const GateView& real, const GateView& reference) {
     same("holder", found != real.holders.end(), true);
     if (found != real.holders.end()) compare(*found, holder, real.name);
   }
-  same("oldest first", std::ranges::is_sorted(real.holders, std::greater(), &HolderView::age), true);
+  same("oldest first", std::ranges::is_sorted(real.holders, std::greater(), &HolderView::age),
+       true);
   for (std::size_t i = 0; i < real.line.size(); ++i) compare(real.line[i], reference.line[i]);
   for (std::size_t i = 0; i < real.pauses.size(); ++i) {
     same("reporter", real.pauses[i].reporter, reference.pauses[i].reporter);
