@@ -382,11 +382,12 @@ void CutTrial::check_places(const Sight& now, const Sight& without, const Sight&
 // Every fact is as it is without the step, or as it is with it.
 void CutTrial::check_facts(const Sight& now, const Sight& without, const Sight& with) {
   for (const auto& [key, value] : now.facts) {
-    const auto old = without.facts.find(key);
     const auto other = with.facts.find(key);
-    if (old == without.facts.end() && other == with.facts.end()) continue;
-    const bool known = (old != without.facts.end() && old->second == value) ||
-                       (other != with.facts.end() && other->second == value);
+    if (other == with.facts.end() || other->second == value) continue;  // Nothing to compare with.
+    const auto old = without.facts.find(key);
+    const bool is_new_gate = key.second == "override" && old == without.facts.end();
+    const bool known = old != without.facts.end() ? old->second == value
+                                                  : is_new_gate && value == std::to_string(model::kNone);
     require(known, key.first + " " + key.second + " is " + value + " out of nowhere");
   }
 }
