@@ -146,18 +146,31 @@ std::vector<Model::Visit*> Model::present_in(Gate& gate) {
   return line;
 }
 
-// A lottery draws when there is some room, not before: else who comes until then would have no chance. It keeps to its
-// draw until that visitor is in or away.
+// A lottery keeps to its draw until that visitor is in or away, so that a heavy one is not drawn over by light ones.
+// What is drawn while there is nothing to win is forgotten, the number too: else who comes later would have no chance,
+// and how often somebody looked would change who wins.
 Model::Visit* Model::candidate(Gate& gate) {
   const std::vector<Visit*> present = present_in(gate);
   if (present.empty()) return nullptr;
   if (gate.order == Order::fifo || gate.order == Order::priority) return present.front();
   const auto kept = std::ranges::find_if(present, &Visit::drawn);
   if (kept != present.end()) return *kept;
-  if (!has_some_room(gate)) return nullptr;
+  const std::uint64_t before = draw_;
   Visit* next = draw_one(gate, present);
-  next->drawn = true;
+  next->drawn = has_something_to_win(gate, *next);
+  if (!next->drawn) draw_ = before;
   return next;
+}
+
+// All that it asks for, or a part.
+bool Model::has_something_to_win(Gate& gate, const Visit& visit) {
+  if (visit.permits && !fits(gate, *visit.permits, in_use(gate))) {
+    Permits least = *visit.permits;
+    least.weight = 1;
+    return fits(gate, least, in_use(gate));
+  }
+  const Verdict verdict = weigh(gate, visit);
+  return verdict.allowed || verdict.before.remaining > 0;
 }
 
 std::uint32_t Model::draw_below(std::uint32_t n) {
@@ -201,10 +214,6 @@ std::uint32_t Model::effective_limit(const Gate& gate, std::uint32_t limit, bool
 }
 
 // By the limit of the newest request; without one only rates are asked for.
-bool Model::has_some_room(const Gate& gate) {
-  return gate.limit_seen == 0 || in_use(gate) < limit_in_effect(gate);
-}
-
 std::uint32_t Model::limit_in_effect(const Gate& gate) {
   return effective_limit(gate, gate.limit_seen, gate.exclusive_seen && gate.limit_seen != 0);
 }
@@ -646,14 +655,10 @@ std::optional<Duration> Model::next_event(Gate& gate) {
   const auto may_be = [&](Duration at) { event = std::min(event.value_or(at), at); };
   for (const Visit& visit : gate.visits) may_be(visit.deadline());
   if (paused_until(gate)) return event;
-  const std::vector<Visit*> present = present_in(gate);
-  const bool lottery = gate.order == Order::lottery || gate.order == Order::aging_lottery;
-  for (const Visit* head : present) {
-    if (lottery ? !head->drawn : head != present.front()) continue;
-    if (head->permits && !fits(gate, *head->permits, in_use(gate))) continue;
-    const Verdict verdict = weigh(gate, *head);
-    if (!verdict.allowed) may_be(now_ + verdict.before.retry_after);
-  }
+  const Visit* head = candidate(gate);
+  if (head == nullptr || (head->permits && !fits(gate, *head->permits, in_use(gate)))) return event;
+  const Verdict verdict = weigh(gate, *head);
+  if (!verdict.allowed) may_be(now_ + verdict.before.retry_after);
   return event;
 }
 
@@ -833,8 +838,7 @@ std::optional<GateView> Model::look(const std::string& name) {
     if (!visit.inside()) continue;
     view.holders.push_back({visit.visitor, visit.label, visit.fence, visit.weight(), visit.slot,
                             now_ - visit.granted_at, visit.expiry - now_,
-                            visit.state == State::holding, visit.revoked.has_value(),
-                            visit.hold});
+                            visit.state == State::holding, visit.revoked.has_value(), visit.hold});
   }
   for (const Visit* visit : line_of(*gate)) {
     view.line.push_back({visit->visitor, visit->label, visit->weight(), visit->priority,

@@ -145,6 +145,7 @@ class Model {
 
   // Who is next.
   Visit* candidate(Gate& gate);
+  bool has_something_to_win(Gate& gate, const Visit& visit);
   Visit* draw_one(Gate& gate, const std::vector<Visit*>& present);
   std::uint32_t draw_below(std::uint32_t n);
   std::uint64_t tickets(const Gate& gate, const Visit& visit) const;
@@ -155,7 +156,6 @@ class Model {
   static std::uint32_t in_use(const Gate& gate);
   static std::uint32_t effective_limit(const Gate& gate, std::uint32_t limit, bool exclusive);
   static std::uint32_t limit_in_effect(const Gate& gate);
-  static bool has_some_room(const Gate& gate);
   static bool fits(const Gate& gate, const Permits& permits, std::uint32_t in_use_by_others);
   static Slot lowest_free_slot(const Gate& gate);
   static std::optional<Duration> paused_until(const Gate& gate);
