@@ -360,7 +360,7 @@ Answer Model::ask_again(Gate& gate, Visit& visit, const Request& request, std::u
   visit.called_until.reset();
   serve_line(gate);
   if (visit.state == State::handed) return claim(gate, visit, request, owner);
-  return queued(gate, visit, verdict.before);
+  return queued(gate, visit, peek(gate, request).before);
 }
 
 // What a waiter that asks again may change: its limit and its rates, not its weight or priority.

@@ -128,7 +128,8 @@ void Twins::pass_time(const Operation& operation) {
   moment_.now = now_.count();
   moment_.wall = wall_.count();
   reference_.set_time(now_, wall_);
-  head_.steps = 0;  // No gate is looked at in passing: the reference could not know which.
+  head_.sweep = 0;  // Gates are swept in the order of their names, so that lotteries draw alike,
+  head_.steps = 0;  // and never in passing: the reference could not know which.
   if (steps_ % 32 == 0) {
     listener_.unreachable.clear();
     if (steps_ % 128 == 0) listener_.unreachable.insert(visitor_id(steps_ % profile_.visitors));
