@@ -21,7 +21,7 @@ LAYERS = {
     "src/store/shm": ["include/airlock", "src/base", "src/model", "src/store"],
     "src/store/redis": ["include/airlock", "src/base", "src/store"],
     "src/seal": ["include/airlock", "src/base"],
-    "src/airlock": ["include/airlock", "src/base", "src/seal"],
+    "src/airlock": ["include/airlock", "src/base", "src/store", "src/seal"],
     "examples": ["include/airlock"],
 }
 

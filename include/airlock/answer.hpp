@@ -29,7 +29,7 @@ struct Queued {
   std::uint32_t position = 0;  // 1: next to be served (arrival rank in a lottery).
   std::uint32_t waiting = 0;   // The length of the line.
   Duration next_check{0};      // When to ask again if nobody calls before.
-  Duration eta{0};             // Those ahead times the mean interval between grants; 0: not known.
+  Duration eta{0};             // position * mean interval between grants; 0: not known.
   RateInfo rate = {};
 };
 

@@ -22,6 +22,9 @@ class AIRLOCK_EXPORT Clock {
   // Never goes back. Decides everything but fences.
   [[nodiscard]] virtual Instant now() noexcept = 0;
 
+  // A moment up to a few milliseconds before now(), never after it; cheaper to ask for.
+  [[nodiscard]] virtual Instant recently() noexcept { return now(); }
+
   // Microseconds since 1970, to a few milliseconds; may jump. For fences only.
   [[nodiscard]] virtual Instant wall() noexcept = 0;
 

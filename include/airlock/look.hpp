@@ -61,7 +61,7 @@ struct Counters {
   std::uint64_t granted = 0;
   std::array<std::uint64_t, kReasons> refused = {};  // By Reason.
   std::uint64_t expired = 0;                         // Leases that ran out.
-  std::uint64_t revoked = 0;                         // Leases that an operator ended.
+  std::uint64_t revoked = 0;                         // Leases that an operator took back.
   std::uint64_t died = 0;                            // Leases whose process ended.
   std::uint64_t missed = 0;                          // Hand-overs that nobody claimed.
   std::uint64_t abandoned = 0;                       // Waiters that left or lost patience.
@@ -73,7 +73,8 @@ struct Counters {
 
 struct GateCounts {
   std::uint32_t in_use = 0;  // Weight.
-  std::uint32_t limit = 0;   // In effect now; 0: no permits were ever asked here.
+  std::uint32_t limit = 0;   // In effect now; 0: no permits were ever asked here, or
+  bool overridden = false;   // an operator has set it, and closed the gate with 0.
   std::uint32_t holders = 0;
   std::uint32_t waiting = 0;
 

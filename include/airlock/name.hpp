@@ -45,9 +45,10 @@ class GateName {
   std::uint8_t group_size_ = 0;
 };
 
-// A gate for one key out of many: `prefix:key` where the key is at most 64 bytes and of the characters above
-// (without `:` and `/`), `prefix:-` and a digest otherwise. Different (prefix, key) pairs give
-// different names, whatever bytes the key has.
+// A gate for one key out of many: `prefix:key` where the key is at most 64 bytes of the characters
+// above, without `:` and no `-` first; `prefix:-` and a digest otherwise. Different (prefix, key)
+// pairs give different names, whatever bytes the key has. The prefix is a legal name of at most 134
+// bytes, else InvalidArgument.
 [[nodiscard]] AIRLOCK_EXPORT GateName gate_name(std::string_view prefix, std::string_view key);
 
 }  // namespace airlock

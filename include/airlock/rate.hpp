@@ -14,8 +14,8 @@ namespace airlock {
 //   Rate{.count = 100, .period = 1s}                 100 per second, up to 100 at once
 //   Rate{.count = 100, .period = 1s, .burst = 20}    the same pace, at most 20 at once
 //
-// count is 1 to 2^31; burst * period and cost * period are at most 2^52 microseconds; else
-// InvalidArgument.
+// count and burst are 1 to 2^31, period is 1 us to 365 days, burst (else count) * period and cost *
+// period are at most 2^52 us; else InvalidArgument.
 struct Rate {
   enum class Algorithm : std::uint8_t {
     gcra,            // A token bucket that refills continuously; one timestamp of state.
@@ -41,14 +41,16 @@ struct Rate {
 // InvalidArgument.
 inline constexpr std::size_t kMaxRates = 8;
 
+// With permits, a line to join, dedupe or a group only `take` is possible; the others are
+// InvalidArgument there.
 enum class RateMode : std::uint8_t {
   take,     // All of the cost or nothing.
   peek,     // Answers as take would; consumes nothing.
   at_most,  // As much of the cost as there is, at least 1; Granted::taken says how much.
-  reserve,  // GCRA, no permits: granted up to max_delay ahead, to be used after Granted::delay.
+  reserve,  // GCRA: granted up to max_delay ahead, 365 days at most; act after Granted::delay.
 };
 
-// What every answer says of the tightest tier.
+// What every answer says of the tightest tier, as it is once the answer is given.
 struct RateInfo {
   std::uint32_t limit = 0;      // How much may be taken at once; 0: no rate was asked.
   std::uint32_t remaining = 0;  // How much may be taken now.

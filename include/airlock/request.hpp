@@ -74,7 +74,7 @@ struct Request {
   RateMode mode = RateMode::take;
   std::uint32_t cost = 1;         // 1 to 2^31.
   Duration max_delay = kForever;  // reserve: a longer delay is Refused.
-  Duration dedupe{0};             // Rate-only: a retry within this finds the first answer.
+  Duration dedupe{0};             // Rate-only: asked so again within this, the first answer.
   Line line = {};
   Hold hold = Hold::bound;
 };

@@ -50,6 +50,10 @@ class AIRLOCK_EXPORT Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store();
 
+  // Whether its steps end at once: no network, no other process to wait for. A lease of another one
+  // is given back in the background.
+  [[nodiscard]] virtual bool is_local() const noexcept { return true; }
+
   [[nodiscard]] virtual StoreId id() = 0;
   [[nodiscard]] virtual Clock& clock() noexcept = 0;
 

@@ -47,7 +47,8 @@ class AIRLOCK_EXPORT ManualClock final : public Clock {
   // The wall jumps, time goes on as before.
   void set_wall(Instant wall) noexcept { wall_ = wall; }
 
-  // How many threads are inside wait_until(): what a test awaits before it advances.
+  // How many threads wait in wait_until() and have not been woken by advance(): what a test awaits
+  // before it advances again.
   [[nodiscard]] std::size_t waiting() const;
 
   [[nodiscard]] Instant now() noexcept override { return now_; }
@@ -86,6 +87,9 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
   // While down every step throws `unavailable` without happening; what was planned above waits.
   void down(bool down);
 
+  // From now on is_local() says no: leases are given back in the background.
+  void act_remote() noexcept { is_remote_ = true; }
+
   // Ends a lease behind its holder's back. False: it was already gone.
   bool lose(const Token& token);
 
@@ -98,6 +102,7 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
   using Store::renew;
   using Store::resume;
 
+  bool is_local() const noexcept override;
   StoreId id() override;
   Clock& clock() noexcept override;
   Answer admit(const Request& request) override;
@@ -132,6 +137,7 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
 
   std::shared_ptr<Store> inner_;
   mutable std::mutex mutex_;
+  std::atomic<bool> is_remote_ = false;
   bool down_ = false;
   std::size_t failures_ = 0;
   StoreError::Kind failure_kind_ = StoreError::Kind::unavailable;

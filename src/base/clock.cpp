@@ -16,6 +16,7 @@ Instant read(clockid_t clock) noexcept {
 class SystemClock final : public Clock {
  public:
   Instant now() noexcept override { return read(CLOCK_MONOTONIC); }
+  Instant recently() noexcept override { return read(CLOCK_MONOTONIC_COARSE); }
   Instant wall() noexcept override { return read(CLOCK_REALTIME_COARSE); }
 
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,

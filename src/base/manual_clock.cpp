@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <thread>
 
 #include "airlock/error.hpp"
@@ -42,14 +43,13 @@ void ManualClock::advance(Duration duration) {
 // never waited for: the waiter takes that mutex first and ours second.
 bool ManualClock::wake_due() {
   const std::lock_guard guard(mutex_);
-  bool all = true;
-  for (Wait* wait : waits_) {
-    if (wait->deadline > now()) continue;
+  std::erase_if(waits_, [this](const Wait* wait) {
+    if (wait->deadline > now()) return false;
     const std::unique_lock asleep(wait->mutex, std::try_to_lock);
     if (asleep) wait->changed.notify_all();
-    all = all && asleep;
-  }
-  return all;
+    return asleep.owns_lock();
+  });
+  return std::ranges::none_of(waits_, [this](const Wait* wait) { return wait->deadline <= now(); });
 }
 
 std::size_t ManualClock::waiting() const {

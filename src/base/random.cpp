@@ -7,16 +7,20 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/chacha.hpp"
 #include "base/fork.hpp"
 #include "base/posix.hpp"
 
 namespace airlock::base {
 namespace {
 
+// A stream keyed by the kernel. Its first bytes become the next key and are gone, so that nothing
+// in memory tells what was given out before.
 struct Block {
   std::uint64_t generation = 0;
   std::size_t left = 0;  // Unused bytes, at the end.
-  std::array<std::byte, 512> bytes{};
+  ChachaKey key{};
+  std::array<std::byte, 4 * kChachaBlock> bytes{};
 };
 
 constinit thread_local Block t_block{};
@@ -34,33 +38,42 @@ void fetch(std::span<std::byte> out) {
 
 void refill(Block& block, std::uint64_t generation) {
   block.left = 0;
-  fetch(block.bytes);
-  block.generation = generation;
-  block.left = block.bytes.size();
+  if (block.generation != generation) {
+    fetch(std::as_writable_bytes(std::span(block.key)));
+    block.generation = generation;
+  }
+  chacha20(block.key, block.bytes);
+  std::memcpy(block.key.data(), block.bytes.data(), sizeof block.key);
+  block.left = block.bytes.size() - sizeof block.key;
 }
 
-// At most a block, so that the loop over a long span is outside the fast path.
+// At most what a refill gives, so that the loop over a long span is outside the fast path.
 void take(std::span<std::byte> out) {
   Block& block = t_block;
   const std::uint64_t generation = fork_generation();
   if (block.generation != generation || block.left < out.size()) refill(block, generation);
-  std::memcpy(out.data(), block.bytes.data() + (block.bytes.size() - block.left), out.size());
+  std::byte* from = block.bytes.data() + (block.bytes.size() - block.left);
+  std::memcpy(out.data(), from, out.size());
+  std::memset(from, 0, out.size());
   block.left -= out.size();
 }
 
 }  // namespace
 
 void random_bytes(std::span<std::byte> out) {
+  constexpr std::size_t kMost = sizeof(Block::bytes) - sizeof(Block::key);
   while (!out.empty()) {
-    const std::size_t size = std::min(out.size(), t_block.bytes.size());
+    const std::size_t size = std::min(out.size(), kMost);
     take(out.first(size));
     out = out.subspan(size);
   }
 }
 
-std::uint64_t random64() {
-  std::uint64_t value = 0;
-  take(std::as_writable_bytes(std::span(&value, 1)));
+std::uint64_t random64() { return random128()[0]; }
+
+std::array<std::uint64_t, 2> random128() {
+  std::array<std::uint64_t, 2> value{};
+  take(std::as_writable_bytes(std::span(value)));
   return value;
 }
 

@@ -18,7 +18,10 @@ std::uint64_t big_endian(std::span<const std::uint8_t, 8> bytes) {
 
 }  // namespace
 
-VisitorId VisitorId::random() { return {.high = base::random64(), .low = base::random64()}; }
+VisitorId VisitorId::random() {
+  const auto [high, low] = base::random128();
+  return {.high = high, .low = low};
+}
 
 VisitorId VisitorId::named(std::string_view bytes) {
   const base::Digest digest = base::sha256(bytes);

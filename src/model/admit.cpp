@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/tiers.hpp"
 #include "model/visits.hpp"
 
 namespace airlock::model {
@@ -28,36 +29,43 @@ void Shard::check_room(const Request& request) {
   const bool leaves_record =
       request.permits.has_value() || request.line.join || request.dedupe > Duration(0);
   const auto rates = static_cast<std::uint32_t>(request.rates.size());
-  if (leaves_record && !(visit_index_.reserve() && visits_.reserve(1)))
-    throw_no_room("another visitor");
+  if (leaves_record && !reserve_visits(1)) throw_no_room("another visitor");
   if (rates != 0 && !tiers_.reserve(2 * rates)) throw_no_room("another visitor");
 }
 
 Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& asker,
                         const RateVerdict& rate, Moment& moment) {
   if (request.permits && !slots_.reserve(*gate)) throw_no_room("another slot");
-  if (rate.taken > 0) charge_all(gate, request.rates, rate.taken, moment.now);
+  if (rate.taken > 0) charge_all(gate, request.rates, rate, moment.now);
   if (request.mode != RateMode::peek) count_grant(gate->tallies, 0);
   Fence fence = 0;
-  Slot slot;
+  std::uint64_t place = 0;
+  std::uint32_t slot = kNone;
   if (request.permits) {
     const At<Visit> visit = new_visit(gate, request, asker, moment);
     fence = prepare(gate, visit, moment.now + request.permits->ttl.count(), moment);
     publish(gate, visit, VisitState::holding, fence);
-    if (visit->slot.get() != kNone) slot = visit->slot.get();
+    place = place_of(visit.ref);
+    slot = visit->slot.get();
   } else if (request.dedupe != Duration(0)) {
     const At<Visit> visit = new_visit(gate, request, asker, moment);
     const Fence stamp = prepare(gate, visit, moment.now + request.dedupe.count(), moment);
     publish(gate, visit, VisitState::spent, stamp);
   }
-  return Answer(std::in_place_type<Granted>, InPlace{[&] {
-                  return Granted{.token = {store_, request.gate, request.visitor, fence},
-                                 .expires_in = request.permits ? request.permits->ttl : Duration(0),
-                                 .slot = slot,
-                                 .taken = rate.taken,
-                                 .delay = rate.delay,
-                                 .rate = rate.info};
+  // Field by field: a copy in wide words of what was just written in narrow ones waits for them.
+  Answer answer(std::in_place_type<Granted>, InPlace{[&] {
+                  return Granted{.token = {store_, request.gate, request.visitor, fence, place}};
                 }});
+  Granted& granted = *std::get_if<Granted>(&answer);
+  if (request.permits) granted.expires_in = request.permits->ttl;
+  if (slot != kNone) granted.slot = slot;
+  granted.taken = rate.taken;
+  granted.delay = rate.delay;
+  granted.rate.limit = rate.info.limit;
+  granted.rate.remaining = rate.info.remaining;
+  granted.rate.retry_after = rate.info.retry_after;
+  granted.rate.reset_after = rate.info.reset_after;
+  return answer;
 }
 
 Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment) {
@@ -66,7 +74,7 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   RateVerdict rate;
   if (!request.rates.empty()) {
     const RateAsk ask{request.rates, request.mode, request.cost, request.max_delay};
-    rate = weigh_all(*gate, ask, moment.now);
+    weigh_all(*gate, ask, moment.now, rate);
     if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);
   }
   const Micros paused = paused_until(*gate, moment.now);
@@ -76,7 +84,10 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   if (paused == 0 && clear && room && rate.allowed) {
     return grant_now(gate, request, asker, rate, moment);
   }
-  if (rate.allowed) rate.info = standing(*gate, request.rates, request.cost, moment.now);
+  if (rate.allowed) {
+    const bool less = request.mode == RateMode::at_most;
+    rate.info = standing(*gate, request.rates, less ? rate.taken : request.cost, moment.now);
+  }
   if (request.line.join) return join(gate, request, asker, rate.info, moment);
   if (paused != 0) return refused(*gate, Reason::paused, Duration(paused - moment.now), rate.info);
   if (clear && room) return refused(*gate, Reason::rate, rate.info.retry_after, rate.info);
@@ -92,20 +103,30 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   settle(gate, moment);
   check_room(request);
   At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
-  if (visit && request.permits && visit->state() == VisitState::spent) {
-    remove(gate, visit);  // What was remembered is of another kind.
+  if (visit && visit->state() == VisitState::spent && request.dedupe == Duration(0)) {
+    // Law 2: no retry but a new question. What may leave a record takes the place of the old one.
+    if (request.permits || request.line.join) remove(gate, visit);
     visit = {};
   }
   return visit ? admit_known(gate, visit, request, asker, moment)
                : admit_new(gate, request, asker, moment);
 }
 
+// Who waits for permits, or was handed some, cannot go on by rate alone, nor the other way round.
+void Shard::check_kind(const Visit& visit, const Request& request) {
+  const bool waits = visit.in_line() || visit.state() == VisitState::handed;
+  if (!waits || request.permits.has_value() == (visit.weight.get() != 0)) return;
+  throw InvalidArgument("this visitor waits at gate \"" + request.gate.text() +
+                        "\" with another kind of request; it must leave first");
+}
+
 // The visitor-state table.
 [[gnu::noinline]] Answer Shard::admit_known(At<Gate> gate, At<Visit> visit, const Request& request,
                                             const Asker& asker, Moment& moment) {
+  check_kind(*visit, request);
   if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
   if (visit->in_line()) return ask_again(gate, visit, request, asker, moment);
-  Granted answer = granted(request.gate, *visit, moment.now);
+  Granted answer = granted(request.gate, visit, moment.now);
   answer.repeated = true;
   if (visit->state() == VisitState::spent) {
     answer.rate = standing(*gate, request.rates, request.cost, moment.now);
@@ -117,23 +138,21 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
 
 Answer Shard::claimed(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
                       Moment& moment) {
-  Granted answer = granted(request.gate, *visit, moment.now);
-  answer.expires_in = Duration(visit->ttl);
+  Granted answer = granted(request.gate, visit, moment.now);
   answer.taken = visit->wishes.get() != kNone ? visit->cost : 0;
   answer.rate = standing(*gate, request.rates, request.cost, moment.now);
+  const bool stays = visit->weight.get() != 0;
   claim(gate, visit, asker.owner, request.hold, moment);
+  answer.expires_in = Duration(stays ? visit->expiry.get() - moment.now : 0);
   return answer;
 }
 
 // What a waiter that asks again may change: its limit and its rates, not its weight or priority.
 void Shard::update_waiter(At<Gate> gate, At<Visit> visit, const Request& request,
                           const Asker& asker) {
-  if (request.permits.has_value() != (visit->weight.get() != 0)) {
-    throw InvalidArgument("this visitor waits at gate \"" + request.gate.text() +
-                          "\" with another kind of request; it must leave first");
-  }
   if (request.permits) {
     visit->limit.set(std::max(request.permits->limit, visit->weight.get()));
+    raise_line_limit(*gate, *visit);
     note_limit(*gate, *request.permits);
   }
   write_wishes(visit, request.rates);
@@ -147,7 +166,8 @@ Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, 
                         Moment& moment) {
   check_order(*gate, request);
   const RateAsk ask{request.rates, RateMode::take, request.cost, {}};
-  const RateVerdict rate = weigh_all(*gate, ask, moment.now);
+  RateVerdict rate;
+  weigh_all(*gate, ask, moment.now, rate);
   if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);
   update_waiter(gate, visit, request, asker);
   renew_patience(gate, visit, false, moment.now);
@@ -158,14 +178,15 @@ Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, 
 
 // Present, for as long as its patience lasts from now.
 void Shard::renew_patience(At<Gate> gate, At<Visit> visit, bool several, Micros now) {
-  const Ref drawn = gate->drawn;
+  const Ref drawn = gate->drawn.get();
   detach(gate, visit);
   visit->several = several;
   visit->called_until = 0;
   visit->patience_end.set(now + visit->patience);
   visit->publish(VisitState::waiting, visit->stamp());
   attach(gate, visit);
-  gate->drawn = drawn;  // Who was drawn and does not fit yet stays drawn, however often it asks.
+  // Who was drawn and does not fit yet stays drawn, however often it asks.
+  if (drawn != gate->drawn.get()) gate->drawn.set(drawn);
 }
 
 std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, const RateInfo& rate,
@@ -174,6 +195,7 @@ std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, c
   if (request.line.max_waiting != 0 && length >= request.line.max_waiting) {
     return refused(gate, Reason::line_full, retry_after(gate, now), rate);
   }
+  if (request.line.max_eta == kForever) return std::nullopt;
   const Duration expected(gate.grant_interval * next_position(gate, request.line.priority));
   if (expected > request.line.max_eta) {
     return refused(gate, Reason::late, expected - request.line.max_eta, rate);
@@ -182,7 +204,7 @@ std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, c
 }
 
 // A new waiter at the end of the line.
-At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& asker,
+At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& asker, bool several,
                          Moment& moment) {
   if (gate->line == kNone) {
     gate->order = request.line.order;
@@ -193,7 +215,7 @@ At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& ask
   visit->claim_window = request.line.claim_window.count();
   visit->patience = request.line.patience.count();
   visit->dedupe = request.dedupe.count();
-  visit->several = false;
+  visit->several = several;
   visit->ticket = next_stamp(moment);
   visit->order = gate->order;
   visit->aging = gate->aging;
@@ -207,16 +229,16 @@ At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& ask
 [[gnu::noinline]] Answer Shard::join(At<Gate> gate, const Request& request, const Asker& asker,
                                      const RateInfo& rate, Moment& moment) {
   if (auto no = line_refuses(*gate, request, rate, moment.now)) return *no;
-  const At<Visit> visit = enqueue(gate, request, asker, moment);
+  const At<Visit> visit = enqueue(gate, request, asker, false, moment);
   advance(gate, moment);
   if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
   return queued(*gate, visit, rate, moment.now);
 }
 
-Granted Shard::granted(const GateName& gate, const Visit& visit, Micros now) const {
-  Granted answer{.token = {store_, gate, visit.visitor, visit.fence()},
-                 .expires_in = Duration(visit.expiry.get() - now)};
-  if (visit.slot.get() != kNone) answer.slot = visit.slot.get();
+Granted Shard::granted(const GateName& gate, At<Visit> visit, Micros now) const {
+  Granted answer{.token = {store_, gate, visit->visitor, visit->fence(), place_of(visit.ref)},
+                 .expires_in = Duration(visit->expiry.get() - now)};
+  if (visit->slot.get() != kNone) answer.slot = visit->slot.get();
   return answer;
 }
 
@@ -234,12 +256,13 @@ Queued Shard::queued(Gate& gate, At<Visit> visit, const RateInfo& rate, Micros n
           .rate = rate};
 }
 
-Refused Shard::refused(Gate& gate, Reason reason, Duration retry_after, const RateInfo& rate) {
+[[gnu::noinline]] Refused Shard::refused(Gate& gate, Reason reason, Duration retry_after,
+                                         const RateInfo& rate) {
   bump(gate.tallies.refused[static_cast<std::size_t>(reason)]);
   return {.reason = reason, .retry_after = retry_after, .rate = rate};
 }
 
-Duration Shard::retry_after(Gate& gate, Micros now) {
+[[gnu::noinline]] Duration Shard::retry_after(Gate& gate, Micros now) {
   const Micros event = next_event(gate, now);
   return event == kNever ? kUnknownRetry : Duration(std::max<Micros>(event - now, 1));
 }

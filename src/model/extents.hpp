@@ -15,8 +15,18 @@ using Ref = std::uint32_t;
 inline constexpr Ref kNone = 0xFFFF'FFFF;
 
 // Which array an extent belongs to; a mapped segment gives each its own region.
-enum class Region : std::uint8_t { gates, visits, tiers, pauses, slots, gate_index, visit_index };
-inline constexpr std::size_t kRegions = 7;
+enum class Region : std::uint8_t {
+  gates,
+  visits,
+  deadlines,
+  places,
+  tiers,
+  pauses,
+  slots,
+  gate_index,
+  visit_index
+};
+inline constexpr std::size_t kRegions = 9;
 
 // Where extents come from: the heap, or a mapped file.
 class Memory {
@@ -75,6 +85,15 @@ class ExtentArray {
   }
   [[nodiscard]] std::uint32_t extents() const noexcept { return extents_; }
 
+  // Makes it as long as another array that it runs beside. False: no room.
+  [[nodiscard]] bool resize(std::uint32_t extents) noexcept {
+    while (extents_ > extents) shrink();
+    while (extents_ < extents) {
+      if (!grow()) return false;
+    }
+    return true;
+  }
+
   [[nodiscard]] bool grow() noexcept {
     if (extents_ == kMaxExtents) return false;
     void* extent = memory_.grow(region_, extents_, size_of(extents_) * sizeof(T));
@@ -124,11 +143,11 @@ class Pool {
 
   // Makes sure that the next `count` takes succeed.
   [[nodiscard]] bool reserve(std::uint32_t count) {
-    if (count == 1 && head_.open != 0) return true;
-    while (!has_room(count)) {
-      if (!add_extent()) return false;
+    if (head_.open != 0) {
+      const auto number = static_cast<std::uint32_t>(std::countr_zero(head_.open));
+      if (items_.size_of(number) - head_.extent[number].used >= count) return true;
     }
-    return true;
+    return make_room(count);
   }
 
   // REQUIRES: a reserve() that covers it.
@@ -157,8 +176,10 @@ class Pool {
     extent.free = ref;
     --extent.used;
     head_.open |= 1U << number;
-    shrink();
+    if (head_.extents.get() > 1) shrink();
   }
+
+  [[nodiscard]] std::uint32_t extents() const noexcept { return items_.extents(); }
 
   // Every record that is not free, in the order of their places.
   template <typename Visitor>
@@ -194,15 +215,22 @@ class Pool {
     if (extents == 0) return 0;
     return items_.start_of(extents - 1) + head_.extent[extents - 1].fresh.get();
   }
-  // Whether `ref` is a place in use.
-  [[nodiscard]] bool live(Ref ref) const noexcept {
+  // Whether there is a record at the place, in use or not.
+  [[nodiscard]] bool has(Ref ref) const noexcept {
     const std::uint32_t number = items_.extent_of(ref);
     return number < head_.extents.get() &&
-           ref - items_.start_of(number) < head_.extent[number].fresh.get() &&
-           !items_[ref].is_free();
+           ref - items_.start_of(number) < head_.extent[number].fresh.get();
   }
+  [[nodiscard]] bool live(Ref ref) const noexcept { return has(ref) && !items_[ref].is_free(); }
 
  private:
+  [[nodiscard, gnu::noinline]] bool make_room(std::uint32_t count) {
+    while (!has_room(count)) {
+      if (!add_extent()) return false;
+    }
+    return true;
+  }
+
   [[nodiscard]] bool has_room(std::uint32_t count) const noexcept {
     std::uint32_t total = 0;
     for (std::uint32_t open = head_.open; open != 0 && total < count; open &= open - 1) {
@@ -213,8 +241,9 @@ class Pool {
   }
 
   [[nodiscard]] bool add_extent() {
-    if (!items_.grow()) return false;
-    const std::uint32_t number = items_.extents() - 1;
+    const std::uint32_t number = head_.extents.get();
+    // There may be one that was made, or given back, in a step that was cut.
+    if (items_.extents() == number && !items_.grow()) return false;
     PoolHead::Extent& extent = head_.extent[number];
     extent.fresh.set(0);
     extent.free = kNone;
@@ -226,7 +255,7 @@ class Pool {
 
   // Gives back empty extents from the end, but keeps one while those below are more than half full:
   // no thrashing.
-  void shrink() {
+  [[gnu::noinline]] void shrink() {
     for (std::uint32_t last = head_.extents.get(); last-- > 1;) {
       if (head_.extent[last].used != 0) return;
       if (head_.extent[last - 1].used > items_.size_of(last - 1) / 2) return;

@@ -4,12 +4,16 @@
 
 namespace airlock::model {
 
-Shard::Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store) noexcept
+Shard::Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store,
+             std::uint32_t number) noexcept
     : head_(head),
       listener_(listener),
       store_(store),
+      number_(number),
       gates_(head.gates, memory, Region::gates),
       visits_(head.visits, memory, Region::visits),
+      deadlines_(memory, Region::deadlines),
+      places_(memory, Region::places),
       tiers_(head.tiers, memory, Region::tiers),
       pauses_(head.pauses, memory, Region::pauses),
       slot_nodes_(head.slots, memory, Region::slots),
@@ -22,6 +26,11 @@ void throw_no_room(const char* what_for) {
                    std::string("the store has no room for ") + what_for);
 }
 
+void throw_other_order(std::string_view gate) {
+  throw InvalidArgument("gate \"" + std::string(gate) +
+                        "\" has a line with another order; it can change when the line is empty");
+}
+
 At<Gate> Shard::new_gate(const GateName& name, std::uint32_t hash, Moment& moment) {
   sweep(2, moment);
   if (!gate_index_.reserve() || !gates_.reserve(1)) throw_no_room("another gate");
@@ -31,15 +40,16 @@ At<Gate> Shard::new_gate(const GateName& name, std::uint32_t hash, Moment& momen
   gate->name_size = static_cast<std::uint8_t>(name.view().size());
   name.view().copy(gate->name.data(), gate->name.size());
   gate->limit_override.set(kNone);
+  gate->drawn.set(kNone);
   gate->next_due = kNever;
   gate->last_used = moment.now;
   gate->state.publish(1);
-  gate_index_.insert(ref);
+  gate_index_.insert(gate);
   return gate;
 }
 
 void Shard::collect(At<Gate> gate) {
-  gate_index_.erase(gate.ref);
+  gate_index_.erase(gate);
   gate->state.publish(0);
   gates_.give(gate.ref);
 }
@@ -77,9 +87,8 @@ void Shard::drop_pauses(Gate& gate, Micros now) {
   }
 }
 
-// When the last of the pauses ends; 0 if there is none.
-Micros Shard::paused_until(Gate& gate, Micros now) {
-  if (gate.pauses == kNone) return 0;
+// 0 if there is none.
+Micros Shard::last_pause_end(Gate& gate, Micros now) {
   drop_pauses(gate, now);
   Micros until = 0;
   for (Ref ref = gate.pauses; ref != kNone; ref = pauses_[ref].next) {

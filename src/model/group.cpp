@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/tiers.hpp"
 #include "model/visits.hpp"
 
 namespace airlock::model {
@@ -11,8 +12,7 @@ void Shard::check_group_room(Requests requests) {
     tiers += 2 * static_cast<std::uint32_t>(request.rates.size());
   }
   constexpr std::uint32_t kSlotNodes = 8;  // More than one slot number needs.
-  if (!visit_index_.reserve() || !visits_.reserve(n) || !tiers_.reserve(tiers) ||
-      !slot_nodes_.reserve(n * kSlotNodes)) {
+  if (!reserve_visits(n) || !tiers_.reserve(tiers) || !slot_nodes_.reserve(n * kSlotNodes)) {
     throw_no_room("another group");
   }
 }
@@ -27,21 +27,22 @@ void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Mo
   }
 }
 
-// Before any of the gates is made: another order at one of them changes nothing.
-void Shard::check_group_order(Requests requests, std::span<const std::uint32_t> hashes,
-                              Moment& moment) {
+// Before any of the gates is made: another order or kind at one of them changes nothing.
+void Shard::check_group(Requests requests, std::span<const std::uint32_t> hashes, Moment& moment) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const At<Gate> gate = find_gate(requests[i].gate.view(), hashes[i]);
     if (!gate) continue;
     settle(gate, moment);
     check_order(*gate, requests[i]);
+    const At<Visit> visit = find(gate.ref, requests[i].visitor);
+    if (visit) check_kind(*visit, requests[i]);
   }
 }
 
 GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes,
                              const Asker& asker, Moment& moment) {
   sweep_in_passing(moment);
-  check_group_order(requests, hashes, moment);
+  check_group(requests, hashes, moment);
   std::vector<Part> parts(requests.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     open_part(parts[i], requests[i], hashes[i], moment);
@@ -53,7 +54,9 @@ GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> h
     const bool inside = part.visit && part.visit->inside();
     repeated[i] = inside && part.visit->state() == VisitState::holding;
     if (requests[i].permits && !inside) note_limit(*part.gate, *requests[i].permits);
-    if (part.visit && !inside) update_waiter(part.gate, part.visit, requests[i], asker);
+    if (part.visit && !inside && !never(*part.gate, requests[i], moment.now)) {
+      update_waiter(part.gate, part.visit, requests[i], asker);
+    }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<Reason> reason = why_not(parts[i], requests[i], moment);
@@ -70,12 +73,20 @@ GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> h
 
 Granted Shard::granted_part(const Part& part, const Request& request, bool repeated,
                             Micros now) const {
-  Granted answer = part.visit ? granted(request.gate, *part.visit, now)
+  Granted answer = part.visit ? granted(request.gate, part.visit, now)
                               : Granted{.token = {store_, request.gate, request.visitor, 0}};
   answer.repeated = repeated;
   answer.taken = repeated ? 0 : part.rate.taken;
   answer.rate = part.rate.info;
   return answer;
+}
+
+// Whether the cost is above a burst. A waiter that asks so keeps what it asked for before.
+bool Shard::never(const Gate& gate, const Request& request, Micros now) const {
+  if (request.rates.empty()) return false;
+  RateVerdict verdict;
+  weigh_all(gate, {request.rates, request.mode, request.cost, {}}, now, verdict);
+  return verdict.never;
 }
 
 // What keeps this visitor out of this gate now; nothing if it is in or could be.
@@ -86,17 +97,19 @@ std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment&
     move(part.gate, part.visit, VisitState::waiting);
   }
   const RateAsk ask{request.rates, request.mode, request.cost, request.max_delay};
-  if (!request.rates.empty()) part.rate = weigh_all(gate, ask, moment.now);
+  part.rate = {};
+  if (!request.rates.empty()) weigh_all(gate, ask, moment.now, part.rate);
   if (part.rate.never) return Reason::never;
   if (paused_until(gate, moment.now) != 0) return Reason::paused;
   const bool clear = present(gate) == 0 || request.line.barging ||
                      (part.visit && candidate(gate, moment) == part.visit.ref);
   if (!clear) return Reason::full;
-  // A waiter keeps the weight that it came with.
-  if (request.permits && !fits(gate, request.permits->limit, request.permits->exclusive,
-                               part.visit ? part.visit->weight.get() : request.permits->weight)) {
-    return Reason::full;
-  }
+  // A waiter keeps what it came with, but for its limit.
+  const bool room =
+      part.visit ? fits(gate, *part.visit)
+                 : !request.permits || fits(gate, request.permits->limit,
+                                            request.permits->exclusive, request.permits->weight);
+  if (!room) return Reason::full;
   return part.rate.allowed ? std::optional<Reason>() : Reason::rate;
 }
 
@@ -104,12 +117,14 @@ std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment&
 bool Shard::grant_part(Part& part, const Request& request, const Asker& asker, Moment& moment) {
   if (part.visit && part.visit->state() == VisitState::handed) {
     const bool stays = part.visit->weight.get() != 0;
+    part.rate.taken = part.visit->wishes.get() != kNone ? part.visit->cost : 0;
+    part.rate.info = standing(*part.gate, request.rates, request.cost, moment.now);
     claim(part.gate, part.visit, asker.owner, request.hold, moment);
     if (!stays) part.visit = {};
     return false;
   }
   if (part.visit && part.visit->inside()) return false;
-  if (part.rate.taken > 0) charge_all(part.gate, request.rates, part.rate.taken, moment.now);
+  if (part.rate.taken > 0) charge_all(part.gate, request.rates, part.rate, moment.now);
   count_grant(part.gate->tallies, part.visit ? moment.now - part.visit->joined : 0);
   if (request.permits) {
     if (!part.visit) part.visit = new_visit(part.gate, request, asker, moment);
@@ -137,10 +152,18 @@ void Shard::grant_all(Parts parts, Requests requests, const Asker& asker, Moment
     if (i == fresh.front()) continue;
     part.visit->leader = parts[fresh.front()].visit.ref;
     part.visit->leader_fence = parts[fresh.front()].fence;
+    part.visit->waited = part.visit->in_line();
+    if (!part.visit->waited) add(part.gate, part.visit);
     part.visit->publish(VisitState::pending, part.fence);
   }
   for (const std::size_t i : fresh) {
-    publish(parts[i].gate, parts[i].visit, VisitState::holding, parts[i].fence);
+    const Part& part = parts[i];
+    if (i == fresh.front()) {
+      publish(part.gate, part.visit, VisitState::holding, part.fence);
+    } else {
+      part.visit->publish(VisitState::holding, part.fence);
+      attach(part.gate, part.visit);
+    }
   }
 }
 
@@ -150,23 +173,25 @@ GroupAnswer Shard::stop_at(std::size_t at, Reason reason, Parts parts, Requests 
   const auto waits = std::ranges::find_if(
       parts, [](const Part& part) { return part.visit && part.visit->in_line(); });
   const bool joins = requests[at].line.join;
-  if (!joins && waits != parts.end()) at = static_cast<std::size_t>(waits - parts.begin());
+  const bool refuses = reason == Reason::never || (!joins && waits == parts.end());
+  if (!refuses && !joins) at = static_cast<std::size_t>(waits - parts.begin());
   const Request& request = requests[at];
   Part& part = parts[at];
   const RateInfo rate = standing(*part.gate, request.rates, request.cost, moment.now);
   GroupAnswer answer{.at = at};
-  if (reason == Reason::never || (!joins && waits == parts.end())) {
+  if (refuses) {
     answer.because = refused(*part.gate, reason, retry_after(part, reason, moment.now), rate);
     return answer;
   }
-  if (!part.visit) {
-    if (const auto no = line_refuses(*part.gate, request, rate, moment.now)) {
-      answer.because = *no;
-      return answer;
-    }
-    part.visit = enqueue(part.gate, request, asker, moment);
+  if (part.visit) {
+    renew_patience(part.gate, part.visit, true, moment.now);
+  } else if (const auto no = line_refuses(*part.gate, request, rate, moment.now)) {
+    answer.because = *no;
+    return answer;
+  } else {
+    part.visit = enqueue(part.gate, request, asker, true, moment);
   }
-  renew_patience(part.gate, part.visit, true, moment.now);
+  advance(part.gate, moment);
   answer.because = queued(*part.gate, part.visit, rate, moment.now);
   for (Part& other : parts) {
     if (&other == &part || !other.visit || !other.visit->in_line()) continue;

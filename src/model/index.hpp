@@ -51,20 +51,19 @@ class Index {
     return {};
   }
 
-  void insert(Ref ref) noexcept {
+  void insert(At<Record> record) noexcept {
     if (++head_.items > head_.buckets) split();
-    push(bucket_of(pool_[ref].hash), ref);
+    Ref& bucket = buckets_[bucket_of(record->hash)];
+    record->link = bucket;
+    bucket = record.ref;
   }
 
-  void erase(Ref ref) noexcept {
-    Ref* place = &buckets_[bucket_of(pool_[ref].hash)];
-    while (*place != ref) place = &pool_[*place].link;
-    *place = pool_[ref].link;
+  void erase(At<Record> record) noexcept {
+    Ref* place = &buckets_[bucket_of(record->hash)];
+    while (*place != record.ref) place = &pool_[*place].link;
+    *place = record->link;
     --head_.items;
-    // Four at a time, so that the buckets are gone when the items are.
-    for (int i = 0; i < 4 && head_.items < head_.buckets / 4 && head_.buckets > kMinBuckets; ++i) {
-      merge();
-    }
+    if (head_.buckets > kMinBuckets) contract();
   }
 
  private:
@@ -80,7 +79,7 @@ class Index {
 
   // One more bucket takes its share from its buddy. Without room for it the chains only grow
   // longer.
-  void split() noexcept {
+  [[gnu::noinline]] void split() noexcept {
     const std::uint32_t added = head_.buckets;
     if (ExtentArray<Ref>::extent_of(added) >= buckets_.extents() && !buckets_.grow()) return;
     const std::uint32_t buddy = added - std::bit_floor(added);
@@ -92,6 +91,13 @@ class Index {
       const Ref next = pool_[ref].link;
       push(bucket_of(pool_[ref].hash), ref);
       ref = next;
+    }
+  }
+
+  // Four at a time, so that the buckets are gone when the items are.
+  [[gnu::noinline]] void contract() noexcept {
+    for (int i = 0; i < 4 && head_.items < head_.buckets / 4 && head_.buckets > kMinBuckets; ++i) {
+      merge();
     }
   }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/tiers.hpp"
 #include "model/visits.hpp"
 
 namespace airlock::model {
@@ -7,12 +8,39 @@ namespace airlock::model {
 [[gnu::flatten]] bool Shard::release(const Token& token, std::uint32_t hash, Moment& moment) {
   const At<Gate> gate = find_gate(token.gate.view(), hash);
   const At<Visit> visit = holder_of(gate, token, moment);
-  if (visit) {
-    remove(gate, visit);
-    if (gate->line != kNone) advance(gate, moment);
-  }
-  sweep_in_passing(moment);
+  if (visit) end_hold(gate, visit, moment);
   return static_cast<bool>(visit);
+}
+
+// Stamps are never used twice in a shard, so the record at the place is the token's or has another.
+[[gnu::flatten]] bool Shard::release_at(const Token& token, Moment& moment) {
+  const auto ref = static_cast<Ref>(token.place);
+  if (token.fence == 0 || !visits_.has(ref)) return false;
+  const At<Visit> visit = visits_.at(ref);
+  const auto is_meant = [&] {
+    return visit->fence() == token.fence && visit->inside() && visit->visitor == token.visitor;
+  };
+  if (!is_meant()) return false;
+  const At<Gate> gate = gates_.at(visit->gate);
+  if (gate->view() != token.gate.view()) return false;
+  gate->last_used = moment.now;
+  if (moment.now >= gate->next_due) {
+    settle(gate, moment);
+    if (!is_meant()) return false;
+  }
+  end_hold(gate, visit, moment);
+  return true;
+}
+
+inline void Shard::end_hold(At<Gate> gate, At<Visit> visit, Moment& moment) {
+  if (visit->revoked.get() != 0) bump(gate->tallies.revoked);
+  if (visit->state() == VisitState::handed) {
+    remove_with_refund(gate, visit, moment.now);
+  } else {
+    remove(gate, visit);
+  }
+  if (gate->line != kNone) advance(gate, moment);
+  sweep_in_passing(moment);
 }
 
 bool Shard::leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor,
@@ -24,10 +52,8 @@ bool Shard::leave(std::string_view name, std::uint32_t hash, const VisitorId& vi
   const At<Visit> visit = find(gate.ref, visitor);
   const bool waits = visit && (visit->in_line() || visit->state() == VisitState::handed);
   if (waits) {
-    const Taken taken = taken_by(*visit);
     bump(gate->tallies.abandoned);
-    remove(gate, visit);
-    give_back_all(*gate, taken, moment.now);
+    remove_with_refund(gate, visit, moment.now);
     if (gate->line != kNone) advance(gate, moment);
   }
   sweep_in_passing(moment);
@@ -67,7 +93,7 @@ bool Shard::change_weight(At<Gate> gate, At<Visit> visit, std::uint32_t weight) 
   if (weight == old) return true;
   gate->in_use -= old;
   const bool room = weight <= visit->limit.get() && slots_.reserve(*gate) &&
-                    fits(*gate, visit->limit.get(), visit->exclusive, weight);
+                    (weight < old || fits(*gate, visit->limit.get(), visit->exclusive, weight));
   gate->in_use += old;
   if (!room) return false;
   detach(gate, visit);
@@ -91,7 +117,7 @@ std::optional<Granted> Shard::adopt(const Token& token, std::uint32_t hash, Owne
   if (!visit || visit->state() != VisitState::holding) return std::nullopt;
   visit->owner.publish(owner);
   visit->hold.publish(Hold::bound);
-  Granted answer = granted(token.gate, *visit, moment.now);
+  Granted answer = granted(token.gate, visit, moment.now);
   answer.repeated = true;
   return answer;
 }
@@ -101,10 +127,9 @@ void Shard::end_owner(Owner owner, Moment& moment) {
     const At<Visit> visit = visits_.at(ref);
     if (visit->hold.get() != Hold::bound || visit->owner.get() != owner) return;
     const At<Gate> gate = gates_.at(visit->gate);
-    const Taken taken = taken_by(*visit);
-    bump(visit->inside() ? gate->tallies.died : gate->tallies.abandoned);
-    remove(gate, visit);
-    give_back_all(*gate, taken, moment.now);
+    if (visit->inside()) bump(gate->tallies.died);
+    if (visit->in_line()) bump(gate->tallies.abandoned);
+    remove_with_refund(gate, visit, moment.now);
   });
   gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
 }

@@ -1,26 +1,19 @@
 #include <algorithm>
 
+#include "model/tiers.hpp"
 #include "model/visits.hpp"
 
 namespace airlock::model {
 
-void Shard::ByOrder::update(Ref ref) const noexcept {
-  Visit& visit = (*visits)[ref];
-  visit.in_subtree = 1;
-  visit.present_in_subtree = visit.state() == VisitState::waiting ? 1 : 0;
-  for (const Ref child : {visit.by_order.left, visit.by_order.right}) {
+void Shard::LineOrder::sum(Ref ref) const noexcept {
+  ByOrder& node = (*nodes)[ref];
+  node.in_subtree = 1;
+  node.present_in_subtree = node.present ? 1 : 0;
+  for (const Ref child : {node.links.left, node.links.right}) {
     if (child == kNone) continue;
-    visit.in_subtree += (*visits)[child].in_subtree;
-    visit.present_in_subtree += (*visits)[child].present_in_subtree;
+    node.in_subtree += (*nodes)[child].in_subtree;
+    node.present_in_subtree += (*nodes)[child].present_in_subtree;
   }
-}
-
-std::uint32_t Shard::waiting(const Gate& gate) const noexcept {
-  return gate.line == kNone ? 0 : visits_[gate.line].in_subtree;
-}
-
-std::uint32_t Shard::present(const Gate& gate) const noexcept {
-  return gate.line == kNone ? 0 : visits_[gate.line].present_in_subtree;
 }
 
 void Shard::reap(At<Gate> gate, Micros now) {
@@ -36,18 +29,30 @@ void Shard::reap(At<Gate> gate, Micros now) {
   gate->next_due = first ? first->deadline() : kNever;
   first = first_of(gate->outside);
   while (first && first->deadline() <= now) {
-    if (first->called_until != 0 && first->patience_end.get() > now) {
-      move(gate, first, VisitState::absent);
-    } else {
-      bump(gate->tallies.abandoned);
-      remove(gate, first);
-    }
+    pass_over(gate, first, now);
     first = first_of(gate->outside);
   }
   if (first) gate->next_due = std::min(gate->next_due, first->deadline());
 }
 
-// An unclaimed hand-over goes back to its place, if its patience lasts; everything else ends.
+// Who cannot be reached or does not come when called keeps the place for as long as its patience
+// lasts.
+void Shard::pass_over(At<Gate> gate, At<Visit> visit, Micros now) {
+  if (visit->patience_end.get() <= now) {
+    bump(gate->tallies.abandoned);
+    return remove(gate, visit);
+  }
+  // A line may have begun anew since it was handed its slot.
+  if (gate->line == kNone) {
+    gate->order = visit->order;
+    gate->aging = visit->aging;
+  }
+  visit->order = gate->order;
+  visit->aging = gate->aging;
+  move(gate, visit, VisitState::absent);
+}
+
+// An unclaimed hand-over goes back to its place; everything else ends.
 void Shard::reap_inside(At<Gate> gate, At<Visit> visit, Micros now) {
   Tallies& tallies = gate->tallies;
   if (visit->state() == VisitState::holding) {
@@ -55,12 +60,7 @@ void Shard::reap_inside(At<Gate> gate, At<Visit> visit, Micros now) {
   } else if (visit->state() == VisitState::handed) {
     const Taken taken = taken_by(*visit);
     bump(tallies.missed);
-    if (visit->patience_end.get() > now) {
-      move(gate, visit, VisitState::absent);
-    } else {
-      bump(tallies.abandoned);
-      remove(gate, visit);
-    }
+    pass_over(gate, visit, now);
     return give_back_all(*gate, taken, now);
   }
   remove(gate, visit);
@@ -69,32 +69,39 @@ void Shard::reap_inside(At<Gate> gate, At<Visit> visit, Micros now) {
 // The grant loop: as many from the line as fit, in order, until one does not.
 void Shard::advance(At<Gate> gate, Moment& moment) {
   gate->rate_due = 0;
-  if (paused_until(*gate, moment.now) != 0) return;
-  for (Ref next = candidate(*gate, moment); next != kNone; next = candidate(*gate, moment)) {
-    const At<Visit> visit = visits_.at(next);
-    if (!listener_.reachable(*visit)) {
-      move(gate, visit, VisitState::absent);
-    } else if (!hand_over(gate, visit, moment)) {
-      return;
-    }
+  const Micros paused = paused_until(*gate, moment.now);
+  if (paused != 0) {
+    gate->next_due = std::min(gate->next_due, paused);
+    return;
+  }
+  while (present(*gate) != 0 && !is_full(*gate)) {
+    if (!hand_over(gate, visits_.at(candidate(*gate, moment)), moment)) return;
   }
 }
 
-// False: it does not fit or the rates refuse it, so nobody behind it comes in either.
+// Whether nobody of the line can fit, whoever's turn it is.
+bool Shard::is_full(const Gate& gate) noexcept {
+  if (gate.in_use == 0 || gate.line_limit == kNone) return false;
+  const std::uint32_t set = gate.limit_override.get();
+  return gate.in_use >= (set == kNone ? gate.line_limit : set);
+}
+
+// Hands over, or passes over one who cannot be told. False: it does not fit or the rates refuse it,
+// so nobody behind it comes in either.
 bool Shard::hand_over(At<Gate> gate, At<Visit> visit, Moment& moment) {
-  const std::uint32_t weight = visit->weight.get();
-  if (weight != 0 && !fits(*gate, visit->limit.get(), visit->exclusive, weight)) {
-    // Without room for anybody there was nothing to draw for; with too little it stays its turn.
-    if (!fits(*gate, visit->limit.get(), visit->exclusive, 1)) gate->drawn = kNone;
-    return false;
-  }
+  if (!fits(*gate, *visit)) return false;
   std::array<Rate, kMaxRates> rates;
   const RateAsk ask{{rates.data(), read_wishes(*visit, rates)}, RateMode::take, visit->cost, {}};
-  const RateVerdict verdict = weigh_all(*gate, ask, moment.now);
+  RateVerdict verdict;
+  weigh_all(*gate, ask, moment.now, verdict);
   if (!verdict.allowed) {
     gate->rate_due = moment.now + verdict.info.retry_after.count();
-    if (verdict.info.remaining == 0) gate->drawn = kNone;
+    gate->next_due = std::min(gate->next_due, gate->rate_due);
     return false;
+  }
+  if (!listener_.reachable(*visit)) {
+    pass_over(gate, visit, moment.now);
+    return true;
   }
   if (visit->several) {
     call(gate, visit, moment.now);
@@ -102,7 +109,7 @@ bool Shard::hand_over(At<Gate> gate, At<Visit> visit, Moment& moment) {
   }
   if (!slots_.reserve(*gate) || !tiers_.reserve(kMaxRates)) return false;
 
-  charge_all(gate, ask.rates, visit->cost, moment.now);
+  charge_all(gate, ask.rates, verdict, moment.now);
   const Micros interval = moment.now - gate->last_grant;
   gate->grant_interval =
       gate->grant_interval == 0 ? interval : (gate->grant_interval * 7 + interval + 4) / 8;
@@ -119,19 +126,38 @@ void Shard::call(At<Gate> gate, At<Visit> visit, Micros now) {
   if (visit->called_until != 0) return;
   by_deadline().erase(gate->outside, visit.ref);
   visit->called_until = now + visit->claim_window;
-  by_deadline().insert(gate->outside, visit.ref);
+  // Its window is its own even if patience ends in it, also where a rebuild forgets the call.
+  if (visit->patience_end.get() < visit->called_until) visit->patience_end.set(visit->called_until);
+  insert_by_deadline(gate->outside, visit);
   gate->next_due = std::min(gate->next_due, visit->called_until);
   listener_.changed(visit.ref, *visit);
 }
 
-// Whose turn it is.
+// Whose turn it is. REQUIRES: somebody is present.
 Ref Shard::candidate(Gate& gate, Moment& moment) {
-  if (present(gate) == 0) return kNone;
   if (gate.order == Order::fifo || gate.order == Order::priority) return nth_present(gate.line, 0);
   // A lottery keeps to its draw until that visitor is in or away: a heavy one is not drawn over by
   // light ones.
-  if (gate.drawn == kNone) gate.drawn = drawn(gate, moment);
-  return gate.drawn;
+  if (gate.drawn.get() != kNone) return gate.drawn.get();
+  const Draw before = moment.draw;
+  const Ref next = drawn(gate, moment);
+  if (may_win(gate, visits_[next], moment.now)) {
+    gate.drawn.set(next);
+  } else {
+    moment.draw = before;  // How often somebody looks does not change who wins.
+  }
+  return next;
+}
+
+// Whether there is anything to draw for: what this waiter asks, or a part of it.
+bool Shard::may_win(const Gate& gate, const Visit& visit, Micros now) const {
+  if (!fits(gate, visit)) return fits(gate, visit.limit.get(), visit.exclusive, 1);
+  if (visit.wishes.get() == kNone) return true;
+  std::array<Rate, kMaxRates> rates;
+  const RateAsk ask{{rates.data(), read_wishes(visit, rates)}, RateMode::take, visit.cost, {}};
+  RateVerdict verdict;
+  weigh_all(gate, ask, now, verdict);
+  return verdict.allowed || verdict.info.remaining > 0;
 }
 
 Ref Shard::drawn(const Gate& gate, Moment& moment) const {
@@ -150,7 +176,7 @@ Ref Shard::drawn(const Gate& gate, Moment& moment) const {
   for (int i = 0; i < kTries; ++i) {
     const Ref ref = nth_present(gate.line, moment.draw.below(n));
     if (moment.draw.below(most) < tickets(ref)) return ref;
-    if (oldest == kNone || visits_[ref].ticket < visits_[oldest].ticket) oldest = ref;
+    if (oldest == kNone || places_[ref].ticket < places_[oldest].ticket) oldest = ref;
   }
   return oldest;
 }
@@ -158,34 +184,29 @@ Ref Shard::drawn(const Gate& gate, Moment& moment) const {
 // REQUIRES: n < present waiters below root.
 Ref Shard::nth_present(Ref root, std::uint32_t n) const noexcept {
   while (true) {
-    const Visit& visit = visits_[root];
-    const Ref left = visit.by_order.left;
-    const std::uint32_t before = left == kNone ? 0 : visits_[left].present_in_subtree;
+    const ByOrder& node = places_[root];
+    const std::uint32_t before = present_below(node.links.left);
     if (n < before) {
-      root = left;
+      root = node.links.left;
       continue;
     }
     n -= before;
-    const bool here = visit.state() == VisitState::waiting;
-    if (here && n == 0) return root;
-    n -= here ? 1 : 0;
-    root = visit.by_order.right;
+    if (node.present && n == 0) return root;
+    n -= node.present ? 1 : 0;
+    root = node.links.right;
   }
 }
 
 // 1-based, in the order of the line; those who are absent do not count.
 std::uint32_t Shard::position(Ref ref) const noexcept {
-  const auto before = [&](Ref left) {
-    return left == kNone ? 0 : visits_[left].present_in_subtree;
-  };
-  std::uint32_t place = 1 + before(visits_[ref].by_order.left);
-  for (Ref parent = visits_[ref].by_order.parent; parent != kNone;
-       parent = visits_[ref].by_order.parent) {
-    const Visit& above = visits_[parent];
-    if (above.by_order.right == ref) {
-      place += before(above.by_order.left) + (above.state() == VisitState::waiting ? 1 : 0);
+  std::uint32_t place = 1 + present_below(places_[ref].links.left);
+  for (Ref parent = places_[ref].links.parent; parent != kNone;) {
+    const ByOrder& above = places_[parent];
+    if (above.links.right == ref) {
+      place += present_below(above.links.left) + (above.present ? 1 : 0);
     }
     ref = parent;
+    parent = above.links.parent;
   }
   return place;
 }
@@ -194,14 +215,10 @@ std::uint32_t Shard::position(Ref ref) const noexcept {
 std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) const noexcept {
   std::uint32_t place = 1;
   for (Ref at = gate.line; at != kNone;) {
-    const Visit& visit = visits_[at];
-    const bool ahead = gate.order != Order::priority || visit.priority >= priority;
-    if (ahead) {
-      const Ref left = visit.by_order.left;
-      place += left == kNone ? 0 : visits_[left].present_in_subtree;
-      place += visit.state() == VisitState::waiting ? 1 : 0;
-    }
-    at = ahead ? visit.by_order.right : visit.by_order.left;
+    const ByOrder& node = places_[at];
+    const bool ahead = gate.order != Order::priority || node.priority >= priority;
+    if (ahead) place += present_below(node.links.left) + (node.present ? 1 : 0);
+    at = ahead ? node.links.right : node.links.left;
   }
   return place;
 }
@@ -211,9 +228,9 @@ Micros Shard::next_event(Gate& gate, Micros now) {
   Micros event = kNever;
   for (const Ref root : {gate.inside, gate.outside}) {
     const Ref first = by_deadline().first(root);
-    if (first != kNone) event = std::min(event, visits_[first].deadline());
+    if (first != kNone) event = std::min(event, deadlines_[first].deadline);
   }
-  if (gate.rate_due != 0) event = std::min(event, gate.rate_due);
+  if (gate.line != kNone && gate.rate_due != 0) event = std::min(event, gate.rate_due);
   const Micros paused = paused_until(gate, now);
   if (paused != 0) event = std::min(event, paused);
   return event;

@@ -59,6 +59,7 @@ GateCounts Shard::counts(std::string_view name, std::uint32_t hash, Moment& mome
   const Gate& gate = *found;
   return {.in_use = gate.in_use,
           .limit = limit_in_effect(gate),
+          .overridden = gate.limit_override.get() != kNone,
           .holders = gate.holders,
           .waiting = waiting(gate)};
 }
@@ -104,7 +105,8 @@ void Shard::list(std::vector<std::string>& names, Moment& moment) {
 
 void Shard::set_limit(const GateName& name, std::uint32_t hash, std::optional<std::uint32_t> limit,
                       Moment& moment) {
-  const At<Gate> gate = open_gate(name, hash, moment);
+  const At<Gate> gate = limit ? open_gate(name, hash, moment) : find_gate(name.view(), hash);
+  if (!gate) return;
   gate->last_used = moment.now;
   gate->limit_override.publish(limit.value_or(kNone));
   settle(gate, moment);
@@ -119,6 +121,7 @@ void Shard::pause(const GateName& name, std::uint32_t hash, Duration duration,
   settle(gate, moment);
   drop_pauses(*gate, moment.now);
   const Micros until = moment.now + duration.count();
+  gate->next_due = std::min(gate->next_due, until);
   for (Ref at = gate->pauses; at != kNone; at = pauses_[at].next) {
     Pause& pause = pauses_[at];
     if (pause.reporter.view() == reporter) {

@@ -7,74 +7,12 @@ namespace airlock::model {
 namespace {
 
 using Algorithm = Rate::Algorithm;
-
-// whole + part / of microseconds, part < of.
-struct Mixed {
-  Micros whole = 0;
-  std::int64_t part = 0;
-
-  friend auto operator<=>(const Mixed&, const Mixed&) = default;
-};
-
-Mixed divide(std::int64_t units, std::int64_t of) noexcept { return {units / of, units % of}; }
-
-Micros round_up(const Mixed& mixed) noexcept { return mixed.whole + (mixed.part > 0 ? 1 : 0); }
-
-std::int64_t units(const Mixed& mixed, std::int64_t of) noexcept {
-  return mixed.whole * of + mixed.part;
-}
-
-Mixed add(const Mixed& a, const Mixed& b, std::int64_t of) noexcept {
-  const std::int64_t part = a.part + b.part;
-  return {a.whole + b.whole + (part >= of ? 1 : 0), part >= of ? part - of : part};
-}
-
-// a - b for a >= b.
-Micros round_up_difference(const Mixed& a, const Mixed& b) noexcept {
-  return a.whole - b.whole + (a.part > b.part ? 1 : 0);
-}
-
-// How far the theoretical arrival time is ahead, in parts of `count`. A fraction kept for another
-// count rounds up.
-Mixed lateness(const Tier* tier, std::uint32_t count, Micros now) noexcept {
-  if (tier == nullptr || tier->time[0].get() < now) return {};
-  const Micros whole = tier->time[0].get() - now;
-  const std::uint32_t part = tier->part.get();
-  if (part == 0 || tier->part_of.get() == count) return {whole, part};
-  return {whole + 1, 0};
-}
-
-Tally weigh_gcra(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
-  const std::int64_t period = rate.period.count();
-  const std::int64_t count = rate.count;
-  const std::int64_t burst = burst_of(rate);
-  const Mixed late = lateness(tier, rate.count, now);
-  const Mixed slack = divide((burst - cost) * period, count);
-
-  Tally tally{late <= slack, Duration(0), {.limit = burst_of(rate)}};
-  if (tally.allowed) {
-    const std::int64_t room = units(slack, count) - units(late, count);
-    tally.info.remaining = static_cast<std::uint32_t>(room / period);
-    const Mixed after = add(late, divide(cost * period, count), count);
-    tally.info.reset_after = Duration(round_up(after));
-    if (after > slack) tally.info.retry_after = Duration(round_up_difference(after, slack));
-    return tally;
-  }
-  tally.delay = Duration(round_up_difference(late, slack));
-  tally.info.retry_after = tally.delay;
-  tally.info.remaining = available(rate, tier, now);
-  tally.info.reset_after = Duration(round_up(late));
-  return tally;
-}
-
-void charge_gcra(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
-  const Mixed price = divide(cost * rate.period.count(), rate.count);
-  const Mixed after = add(lateness(&tier, rate.count, now), price, rate.count);
-  tier.time[0].publish(now + after.whole + 1);  // Too late until the fraction is right.
-  tier.part.publish(static_cast<std::uint32_t>(after.part));
-  tier.part_of.publish(rate.count);
-  tier.time[0].publish(now + after.whole);
-}
+using gcra::add;
+using gcra::divide;
+using gcra::lateness;
+using gcra::round_up;
+using gcra::round_up_difference;
+using gcra::units;
 
 // The hits of window number `window`.
 std::int64_t hits_of(const Tier* tier, Micros window) noexcept {
@@ -98,7 +36,7 @@ Tally weigh_sliding(const Rate& rate, const Tier* tier, std::uint32_t cost, Micr
   const std::int64_t current = hits_of(tier, window);
   const std::int64_t room = (limit - current) * period - before * (period - elapsed);
 
-  Tally tally{cost * period <= room, Duration(0), {.limit = rate.count}};
+  Tally tally{cost * period <= room, Duration(0), {.limit = rate.count}, {}};
   const std::int64_t after = tally.allowed ? room - cost * period : room;
   tally.info.remaining = static_cast<std::uint32_t>(std::max<std::int64_t>(0, after / period));
   const std::int64_t hits = current + (tally.allowed ? cost : 0);
@@ -145,7 +83,7 @@ Tally weigh_fixed(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros
   const std::int64_t room = std::max<std::int64_t>(0, rate.count - used);
   const Duration rest(open ? tier->time[0].get() + period - now : 0);
 
-  Tally tally{cost <= room, Duration(0), {.limit = rate.count}};
+  Tally tally{cost <= room, Duration(0), {.limit = rate.count}, {}};
   tally.info.remaining = static_cast<std::uint32_t>(tally.allowed ? room - cost : room);
   tally.info.reset_after = open ? rest : (tally.allowed && cost > 0 ? rate.period : Duration(0));
   if (cost > tally.info.remaining) tally.info.retry_after = open ? rest : rate.period;
@@ -166,10 +104,10 @@ void subtract_hits(Tier& tier, std::size_t which, std::uint32_t cost) {
 
 }  // namespace
 
-Tally weigh(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
+Tally weigh_other(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
   constexpr auto kUnlimited = std::numeric_limits<std::uint32_t>::max();
   if (rate.algorithm == Algorithm::no_limit) {
-    return {true, Duration(0), {.limit = kUnlimited, .remaining = kUnlimited}};
+    return {true, Duration(0), {.limit = kUnlimited, .remaining = kUnlimited}, {}};
   }
   if (cost > burst_of(rate)) {
     return {false,
@@ -177,16 +115,23 @@ Tally weigh(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) 
             {.limit = burst_of(rate),
              .remaining = available(rate, tier, now),
              .retry_after = kForever,
-             .reset_after = Duration(tier != nullptr ? reset_after(*tier, now) : 0)}};
+             .reset_after = Duration(tier != nullptr ? reset_after(*tier, now) : 0)},
+            {}};
   }
-  switch (rate.algorithm) {
-    case Algorithm::sliding_window:
-      return weigh_sliding(rate, tier, cost, now);
-    case Algorithm::fixed_window:
-      return weigh_fixed(rate, tier, cost, now);
-    default:
-      return weigh_gcra(rate, tier, cost, now);
-  }
+  if (rate.algorithm == Algorithm::sliding_window) return weigh_sliding(rate, tier, cost, now);
+  return weigh_fixed(rate, tier, cost, now);
+}
+
+RateInfo after_reserving(const Rate& rate, const Tier* tier, std::uint32_t cost,
+                         Micros now) noexcept {
+  const std::int64_t period = rate.period.count();
+  const std::int64_t count = rate.count;
+  const Mixed slack = divide((std::int64_t{burst_of(rate)} - cost) * period, count);
+  const Mixed after = add(lateness(tier, rate.count, now), divide(cost * period, count), count);
+  return {.limit = burst_of(rate),
+          .remaining = 0,
+          .retry_after = Duration(round_up_difference(after, slack)),
+          .reset_after = Duration(round_up(after))};
 }
 
 std::uint32_t available(const Rate& rate, const Tier* tier, Micros now) noexcept {
@@ -194,23 +139,15 @@ std::uint32_t available(const Rate& rate, const Tier* tier, Micros now) noexcept
   if (rate.algorithm != Algorithm::gcra) return weigh(rate, tier, 0, now).info.remaining;
   const std::int64_t full = burst_of(rate) * rate.period.count();
   const Mixed late = lateness(tier, rate.count, now);
-  if (late > divide(full, rate.count)) return 0;
-  return static_cast<std::uint32_t>((full - units(late, rate.count)) / rate.period.count());
+  const __int128_t room = full - units(late, rate.count);
+  return room < 0
+             ? 0
+             : static_cast<std::uint32_t>(static_cast<std::int64_t>(room) / rate.period.count());
 }
 
-void charge(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
-  tier.count.set(rate.count);
-  tier.burst.set(rate.burst);
-  switch (rate.algorithm) {
-    case Algorithm::gcra:
-      return charge_gcra(rate, tier, cost, now);
-    case Algorithm::sliding_window:
-      return charge_sliding(rate, tier, cost, now);
-    case Algorithm::fixed_window:
-      return charge_fixed(rate, tier, cost, now);
-    case Algorithm::no_limit:
-      return;
-  }
+void charge_other(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
+  if (rate.algorithm == Algorithm::sliding_window) return charge_sliding(rate, tier, cost, now);
+  if (rate.algorithm == Algorithm::fixed_window) charge_fixed(rate, tier, cost, now);
 }
 
 void give_back(Tier& tier, std::uint32_t cost, Micros now) {

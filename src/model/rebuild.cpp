@@ -28,7 +28,8 @@ void Shard::resolve_pending() {
                           visits_[visit.leader].state() == VisitState::holding &&
                           visits_[visit.leader].visitor == visit.visitor &&
                           visits_[visit.leader].stamp() == visit.leader_fence;
-    visit.publish(in_force ? VisitState::holding : VisitState::free, visit.stamp());
+    const VisitState before = visit.waited ? VisitState::waiting : VisitState::free;
+    visit.publish(in_force ? VisitState::holding : before, visit.stamp());
   });
 }
 
@@ -49,21 +50,29 @@ void Shard::drop_orphan_wishes() {
   });
 }
 
+// Whether a lottery of the gate may have chosen this one. A death may have come before it was
+// forgotten.
+bool Shard::is_draw_of(Ref gate, Ref drawn) const noexcept {
+  if (drawn == kNone || !visits_.live(drawn)) return false;
+  return visits_[drawn].gate == gate && visits_[drawn].state() == VisitState::waiting;
+}
+
 void Shard::reset_gates() {
-  if (!gate_index_.reserve() || !visit_index_.reserve()) return;  // Then there is nothing to link.
+  if (!gate_index_.reserve() || !match_extents()) return;  // Then there is nothing to link.
   gate_index_.clear();
   visit_index_.clear();
   head_.waiters = 0;
   gates_.for_each([&](Ref ref) {
     Gate& gate = gates_[ref];
     gate.in_use = gate.holders = gate.visits = 0;
-    gate.inside = gate.outside = gate.line = gate.tiers = gate.pauses = gate.drawn = kNone;
+    gate.inside = gate.outside = gate.line = gate.tiers = gate.pauses = kNone;
     gate.next_due = kNever;
     gate.rate_due = 0;
     gate.low_slots = 0;
     gate.high_slots = kNone;
     gate.high_levels = 0;
-    gate_index_.insert(ref);
+    if (!is_draw_of(ref, gate.drawn.get())) gate.drawn.set(kNone);
+    gate_index_.insert(gates_.at(ref));
   });
 }
 
@@ -73,7 +82,7 @@ void Shard::relink() {
     Gate& gate = gates_[visit.gate];
     visit.called_until = 0;
     ++gate.visits;
-    visit_index_.insert(ref);
+    visit_index_.insert(visits_.at(ref));
     head_.stamp.publish(std::max(head_.stamp.get(), visit.stamp()));
     if (visit.inside() && visit.fence() > gate.last_fence.get()) gate.last_fence.set(visit.fence());
     if (visit.in_line()) {

@@ -94,12 +94,8 @@ struct Visit {
   Word<std::uint32_t> slot;    // kNone: none.
   Word<std::uint32_t> limit;   // Its own; a waiter's changes when it asks again.
 
-  // Derived: places in the trees of its gate.
-  Ref link = kNone;   // Index chain, or the pool's.
-  Links by_deadline;  // Among the holders or among the waiters.
-  Links by_order;     // In the line.
-  std::uint32_t in_subtree = 0;
-  std::uint32_t present_in_subtree = 0;
+  // Derived.
+  Ref link = kNone;         // Index chain, or the pool's.
   Micros called_until = 0;  // A several-gate waiter was told that it is its turn.
 
   // Authoritative again, less often read.
@@ -116,7 +112,8 @@ struct Visit {
   Word<Ref> wishes;      // The tiers a waiter asks for.
   std::uint32_t cost = 0;
   Ref leader = kNone;      // pending: the visit that decides,
-  Fence leader_fence = 0;  // and the fence that it must have.
+  Fence leader_fence = 0;  // and the fence that it must have,
+  bool waited = false;     // and whether it is in the line if it has not.
   Word<Hold> hold;
   bool exclusive = false;
   bool several = false;  // Waits for more than this gate: called, never handed.
@@ -124,6 +121,21 @@ struct Visit {
   std::uint16_t priority = 0;
   Aging aging;
   Label label;
+};
+
+// Where a visit stands in the trees of its gate. Derived, and apart from the record: a walk through
+// a tree reads many of these and nothing else, so they lie close together.
+struct ByDeadline {  // Among the holders or among the waiters.
+  Links links;
+  Micros deadline = 0;
+};
+struct ByOrder {  // In the line.
+  Links links;
+  std::uint32_t in_subtree = 0;
+  std::uint32_t present_in_subtree = 0;
+  std::uint16_t priority = 0;
+  bool present = false;
+  std::uint64_t ticket = 0;
 };
 
 enum class TierState : std::uint32_t { free = 0, charged, wish };
@@ -186,19 +198,21 @@ struct Gate {
   Word<std::uint32_t> limit_override;  // kNone: none.
   Word<std::uint32_t> limit_seen;      // Of the newest request; 0: none had permits.
   Word<std::uint32_t> exclusive_seen;
+  Word<Ref> drawn;  // The waiter that a lottery chose and that does not fit yet; kNone: none.
 
   // Derived.
   Ref link = kNone;
   std::uint32_t in_use = 0;
   std::uint32_t holders = 0;
   std::uint32_t visits = 0;
+  // At least the limit of everybody in the line; kNone: somebody there needs no room.
+  std::uint32_t line_limit = 0;
   Ref inside = kNone;   // Tree of visits by expiry: handed, holding, spent.
   Ref outside = kNone;  // Tree of waiters by patience.
   Ref line = kNone;     // Tree of waiters by order.
   Ref tiers = kNone;
   Ref pauses = kNone;
-  Ref drawn = kNone;    // The waiter that a lottery chose and that does not fit yet.
-  Micros next_due = 0;  // Nothing runs out before.
+  Micros next_due = 0;  // Nothing happens by time alone before.
   Micros rate_due = 0;  // When the rates may let the head in; 0: they did not refuse it.
   Micros last_used = 0;
   Micros last_grant = 0;        // From the line, or when the line began.

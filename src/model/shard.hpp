@@ -61,7 +61,9 @@ class Listener {
 // in between may burn a token.
 class Shard {
  public:
-  Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store) noexcept;
+  // `number` tells the shards of a store apart in the places of their tokens.
+  Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store,
+        std::uint32_t number = 0) noexcept;
 
   Answer admit(const Request& request, std::uint32_t hash, const Asker& asker, Moment& moment);
   GroupAnswer admit_all(std::span<const Request> requests, std::span<const std::uint32_t> hashes,
@@ -70,6 +72,8 @@ class Shard {
   void refund(const Request& request, std::uint32_t hash, Moment& moment);
   void renew(RenewItem& item, std::uint32_t hash, Moment& moment);
   bool release(const Token& token, std::uint32_t hash, Moment& moment);
+  // The same by the place that the token names. False: not there (any more), so look it up.
+  bool release_at(const Token& token, Moment& moment);
   bool disown(const Token& token, std::uint32_t hash, Moment& moment);
   std::optional<Granted> adopt(const Token& token, std::uint32_t hash, Owner owner, Moment& moment);
 
@@ -106,24 +110,32 @@ class Shard {
  private:
   friend class ShardProbe;  // Tests read the records through it.
 
-  struct ByDeadline {
+  struct DeadlineOrder {
     static constexpr bool kSums = false;
-    const Pool<Visit>* visits;
-    [[nodiscard]] Links& links(Ref ref) const noexcept { return (*visits)[ref].by_deadline; }
+    const ExtentArray<ByDeadline>* nodes;
+    [[nodiscard]] Links& links(Ref ref) const noexcept { return (*nodes)[ref].links; }
     [[nodiscard]] bool before(Ref a, Ref b) const noexcept {
-      return (*visits)[a].deadline() < (*visits)[b].deadline();
+      return (*nodes)[a].deadline < (*nodes)[b].deadline;
     }
   };
-  struct ByOrder {
+  struct LineOrder {
     static constexpr bool kSums = true;
-    const Pool<Visit>* visits;
-    [[nodiscard]] Links& links(Ref ref) const noexcept { return (*visits)[ref].by_order; }
+    const ExtentArray<ByOrder>* nodes;
+    [[nodiscard]] Links& links(Ref ref) const noexcept { return (*nodes)[ref].links; }
     [[nodiscard]] bool before(Ref a, Ref b) const noexcept {
-      const Visit& x = (*visits)[a];
-      const Visit& y = (*visits)[b];
+      const ByOrder& x = (*nodes)[a];
+      const ByOrder& y = (*nodes)[b];
       return x.priority != y.priority ? x.priority > y.priority : x.ticket < y.ticket;
     }
-    void update(Ref ref) const noexcept;
+    void sum(Ref ref) const noexcept;
+    void add(Ref above, Ref ref) const noexcept {
+      (*nodes)[above].in_subtree += 1;
+      (*nodes)[above].present_in_subtree += (*nodes)[ref].present ? 1 : 0;
+    }
+    void subtract(Ref above, Ref ref) const noexcept {
+      (*nodes)[above].in_subtree -= 1;
+      (*nodes)[above].present_in_subtree -= (*nodes)[ref].present ? 1 : 0;
+    }
   };
 
   // What all tiers together say.
@@ -133,6 +145,14 @@ class Shard {
     std::uint32_t taken = 0;
     Duration delay{0};
     RateInfo info;
+    // For each tier, what charge_all() needs.
+    struct Weighed {
+      Tier* tier;
+      Mixed after;
+    };
+    std::array<Weighed, kMaxRates> weighed;
+
+    void add(std::size_t i, Tier* tier, const Tally& tally) noexcept;
   };
   struct RateAsk {
     std::span<const Rate> rates;
@@ -148,19 +168,30 @@ class Shard {
   void collect(At<Gate> gate);
   [[nodiscard]] bool collectable(At<Gate> gate, Micros now);
   void sweep_in_passing(Moment& moment);
-  [[nodiscard]] Micros paused_until(Gate& gate, Micros now);
+  [[nodiscard]] Micros paused_until(Gate& gate, Micros now) {
+    return gate.pauses == kNone ? 0 : last_pause_end(gate, now);
+  }
+  [[nodiscard]] Micros last_pause_end(Gate& gate, Micros now);
   void drop_pauses(Gate& gate, Micros now);
 
   // Visits (visits.cpp): the only places that change a visit's state.
   [[nodiscard]] At<Visit> find(Ref gate, const VisitorId& visitor) const noexcept;
   [[nodiscard]] static std::uint32_t visit_hash(Ref gate, const VisitorId& visitor) noexcept;
   [[nodiscard]] At<Visit> holder_of(At<Gate> gate, const Token& token, Moment& moment);
+  [[nodiscard]] std::uint64_t place_of(Ref visit) const noexcept;
+  void end_hold(At<Gate> gate, At<Visit> visit, Moment& moment);
   [[nodiscard]] At<Visit> new_visit(At<Gate> gate, const Request& request, const Asker& asker,
                                     Moment& moment);
+  [[nodiscard]] bool reserve_visits(std::uint32_t count);
+  [[nodiscard]] bool match_extents();
+  void insert_by_deadline(Ref& root, At<Visit> visit);
+  static void raise_line_limit(Gate& gate, const Visit& visit) noexcept;
+  void add(At<Gate> gate, At<Visit> visit);
   void attach(At<Gate> gate, At<Visit> visit);
   void detach(At<Gate> gate, At<Visit> visit);
   void move(At<Gate> gate, At<Visit> visit, VisitState to);
   void remove(At<Gate> gate, At<Visit> visit);
+  void remove_with_refund(At<Gate> gate, At<Visit> visit, Micros now);
   void set_expiry(At<Gate> gate, At<Visit> visit, Micros expiry);
   [[nodiscard]] std::uint64_t next_stamp(const Moment& moment);
   [[nodiscard]] Fence prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Moment& moment);
@@ -171,15 +202,16 @@ class Shard {
   [[nodiscard]] bool change_weight(At<Gate> gate, At<Visit> visit, std::uint32_t weight);
   void revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now);
 
-  // Rates (tiers.cpp).
+  // Rates (tiers.hpp, tiers.cpp).
   [[nodiscard]] Tier* find_tier(const Gate& gate, const Rate& rate) const noexcept;
-  [[nodiscard]] static Tally weigh_one(const Rate& rate, const Tier* tier, const RateAsk& ask,
-                                       std::uint32_t cost, Micros now);
-  [[nodiscard]] RateVerdict weigh_all(const Gate& gate, const RateAsk& ask, Micros now) const;
+  void weigh_all(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
+  [[nodiscard]] std::uint32_t available_of(const Gate& gate, const RateAsk& ask, Micros now) const;
+  void weigh_in_mode(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
   [[nodiscard]] RateInfo standing(const Gate& gate, std::span<const Rate> rates, std::uint32_t cost,
                                   Micros now) const;
-  void charge_all(At<Gate> gate, std::span<const Rate> rates, std::uint32_t cost, Micros now);
-  [[nodiscard]] Tier& new_tier(At<Gate> gate, const Rate& rate, Micros now);
+  void charge_all(At<Gate> gate, std::span<const Rate> rates, const RateVerdict& verdict,
+                  Micros now);
+  [[nodiscard]] Tier& new_tier(At<Gate> gate, const Rate& rate);
   void drop_idle_tiers(Gate& gate, Micros now);
   void write_wishes(At<Visit> visit, std::span<const Rate> rates);
   // What a hand-over took. It is given back after the hand-over has ended, so that a death in
@@ -202,27 +234,39 @@ class Shard {
     if (gate->line != kNone) advance(gate, moment);
   }
   void reap(At<Gate> gate, Micros now);
+  void pass_over(At<Gate> gate, At<Visit> visit, Micros now);
   void reap_inside(At<Gate> gate, At<Visit> visit, Micros now);
   void advance(At<Gate> gate, Moment& moment);
+  [[nodiscard]] static bool is_full(const Gate& gate) noexcept;
   [[nodiscard]] bool hand_over(At<Gate> gate, At<Visit> visit, Moment& moment);
   void call(At<Gate> gate, At<Visit> visit, Micros now);
   [[nodiscard]] Ref candidate(Gate& gate, Moment& moment);
   [[nodiscard]] Ref drawn(const Gate& gate, Moment& moment) const;
+  [[nodiscard]] bool may_win(const Gate& gate, const Visit& visit, Micros now) const;
   [[nodiscard]] Ref nth_present(Ref root, std::uint32_t n) const noexcept;
   [[nodiscard]] std::uint32_t position(Ref ref) const noexcept;
   [[nodiscard]] std::uint32_t next_position(const Gate& gate,
                                             std::uint16_t priority) const noexcept;
-  [[nodiscard]] std::uint32_t waiting(const Gate& gate) const noexcept;
-  [[nodiscard]] std::uint32_t present(const Gate& gate) const noexcept;
+  [[nodiscard]] std::uint32_t present_below(Ref root) const noexcept {
+    return root == kNone ? 0 : places_[root].present_in_subtree;
+  }
+  [[nodiscard]] std::uint32_t waiting(const Gate& gate) const noexcept {
+    return gate.line == kNone ? 0 : places_[gate.line].in_subtree;
+  }
+  [[nodiscard]] std::uint32_t present(const Gate& gate) const noexcept {
+    return present_below(gate.line);
+  }
   [[nodiscard]] Micros next_event(Gate& gate, Micros now);
 
   // Admission (admit.cpp).
   void check_room(const Request& request);
   void check_order(const Gate& gate, const Request& request) const;
+  static void check_kind(const Visit& visit, const Request& request);
   void note_limit(Gate& gate, const Permits& permits) const;
   [[nodiscard]] static std::uint32_t limit_in_effect(const Gate& gate) noexcept;
   [[nodiscard]] static bool fits(const Gate& gate, std::uint32_t limit, bool exclusive,
                                  std::uint32_t weight) noexcept;
+  [[nodiscard]] static bool fits(const Gate& gate, const Visit& visit) noexcept;
   Answer admit_known(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
                      Moment& moment);
   Answer admit_new(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment);
@@ -235,12 +279,12 @@ class Shard {
   Answer join(At<Gate> gate, const Request& request, const Asker& asker, const RateInfo& rate,
               Moment& moment);
   [[nodiscard]] At<Visit> enqueue(At<Gate> gate, const Request& request, const Asker& asker,
-                                  Moment& moment);
+                                  bool several, Moment& moment);
   [[nodiscard]] std::optional<Refused> line_refuses(Gate& gate, const Request& request,
                                                     const RateInfo& rate, Micros now);
   Answer grant_now(At<Gate> gate, const Request& request, const Asker& asker,
                    const RateVerdict& rate, Moment& moment);
-  [[nodiscard]] Granted granted(const GateName& gate, const Visit& visit, Micros now) const;
+  [[nodiscard]] Granted granted(const GateName& gate, At<Visit> visit, Micros now) const;
   [[nodiscard]] Queued queued(Gate& gate, At<Visit> visit, const RateInfo& rate, Micros now);
   [[nodiscard]] Duration retry_after(Gate& gate, Micros now);
   [[nodiscard]] static Refused refused(Gate& gate, Reason reason, Duration retry_after,
@@ -256,9 +300,10 @@ class Shard {
   using Parts = std::span<Part>;
   using Requests = std::span<const Request>;
   void check_group_room(Requests requests);
-  void check_group_order(Requests requests, std::span<const std::uint32_t> hashes, Moment& moment);
+  void check_group(Requests requests, std::span<const std::uint32_t> hashes, Moment& moment);
   [[nodiscard]] Granted granted_part(const Part& part, const Request& request, bool repeated,
                                      Micros now) const;
+  [[nodiscard]] bool never(const Gate& gate, const Request& request, Micros now) const;
   void open_part(Part& part, const Request& request, std::uint32_t hash, Moment& moment);
   [[nodiscard]] std::optional<Reason> why_not(Part& part, const Request& request, Moment& moment);
   [[nodiscard]] bool grant_part(Part& part, const Request& request, const Asker& asker,
@@ -271,19 +316,25 @@ class Shard {
   // Rebuild (rebuild.cpp).
   void resolve_pending();
   void drop_orphan_wishes();
+  [[nodiscard]] bool is_draw_of(Ref gate, Ref drawn) const noexcept;
   void reset_gates();
   void relink();
 
-  [[nodiscard]] Tree<ByDeadline> by_deadline() const noexcept {
-    return Tree<ByDeadline>(ByDeadline{&visits_});
+  [[nodiscard]] Tree<DeadlineOrder> by_deadline() const noexcept {
+    return Tree<DeadlineOrder>(DeadlineOrder{&deadlines_});
   }
-  [[nodiscard]] Tree<ByOrder> by_order() const noexcept { return Tree<ByOrder>(ByOrder{&visits_}); }
+  [[nodiscard]] Tree<LineOrder> by_order() const noexcept {
+    return Tree<LineOrder>(LineOrder{&places_});
+  }
 
   ShardHead& head_;
   Listener& listener_;
   StoreId store_;
+  std::uint32_t number_;
   Pool<Gate> gates_;
   Pool<Visit> visits_;
+  ExtentArray<ByDeadline> deadlines_;  // One for each visit,
+  ExtentArray<ByOrder> places_;        // and another.
   Pool<Tier> tiers_;
   Pool<Pause> pauses_;
   Pool<SlotNode> slot_nodes_;
@@ -298,12 +349,18 @@ inline void Shard::sweep_in_passing(Moment& moment) {
   if (++head_.steps % kEvery == 0) sweep(kEvery, moment);
 }
 
+// Which shard of a store a token's place names. REQUIRES: a place.
+[[nodiscard]] inline std::uint32_t shard_of(std::uint64_t place) noexcept {
+  return static_cast<std::uint32_t>(place >> 32) - 1;
+}
+
 inline constexpr Micros kNever = std::numeric_limits<Micros>::max();
 
 // Idle gates are forgotten after this.
 inline constexpr Micros kIdleGate = 600'000'000;
 
 [[noreturn]] void throw_no_room(const char* what_for);
+[[noreturn]] void throw_other_order(std::string_view gate);
 
 inline void bump(Word<std::uint64_t>& counter) { counter.set(counter.get() + 1); }
 

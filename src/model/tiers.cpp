@@ -1,74 +1,48 @@
-#include <algorithm>
+#include "model/tiers.hpp"
 
-#include "model/visits.hpp"
+#include <algorithm>
 
 namespace airlock::model {
 
-Tier* Shard::find_tier(const Gate& gate, const Rate& rate) const noexcept {
-  for (Ref ref = gate.tiers; ref != kNone; ref = tiers_[ref].next) {
-    Tier& tier = tiers_[ref];
-    if (tier.algorithm == rate.algorithm && tier.period == rate.period.count()) return &tier;
-  }
-  return nullptr;
-}
-
-// What a tier says to the cost in the mode of the ask.
-Tally Shard::weigh_one(const Rate& rate, const Tier* tier, const RateAsk& ask, std::uint32_t cost,
-                       Micros now) {
-  Tally tally = weigh(rate, tier, cost, now);
-  if (ask.mode == RateMode::peek && tally.allowed) tally.info = weigh(rate, tier, 0, now).info;
-  if (ask.mode == RateMode::reserve && tally.delay <= std::min(ask.max_delay, kMaxTtl)) {
-    tally.allowed = true;
-    tally.info.retry_after = Duration(0);
-  }
-  return tally;
-}
-
-// Weighs every tier and speaks for the tightest: of those that refuse, the one that takes longest;
-// else the one with the least left.
-Shard::RateVerdict Shard::weigh_all(const Gate& gate, const RateAsk& ask, Micros now) const {
-  RateVerdict verdict;
-  verdict.taken = ask.cost;
-  if (ask.mode == RateMode::at_most) {
-    for (const Rate& rate : ask.rates) {
-      verdict.taken = std::min(verdict.taken, available(rate, find_tier(gate, rate), now));
-    }
-  }
-  const std::uint32_t cost = std::max(verdict.taken, 1U);
-  const auto tighter = [&](const Tally& tally) {
-    if (tally.allowed != verdict.allowed) return !tally.allowed;
-    return tally.allowed ? tally.info.remaining < verdict.info.remaining
-                         : tally.info.retry_after > verdict.info.retry_after;
-  };
+// How much of the cost every tier has now.
+std::uint32_t Shard::available_of(const Gate& gate, const RateAsk& ask, Micros now) const {
+  std::uint32_t most = ask.cost;
   for (const Rate& rate : ask.rates) {
-    const Tally tally = weigh_one(rate, find_tier(gate, rate), ask, cost, now);
-    if (&rate == ask.rates.data() || tighter(tally)) verdict.info = tally.info;
-    verdict.allowed = verdict.allowed && tally.allowed;
-    verdict.never = verdict.never || tally.delay == kForever;
-    verdict.delay = std::max(verdict.delay, tally.delay);
+    most = std::min(most, available(rate, find_tier(gate, rate), now));
+  }
+  return most;
+}
+
+// Peek, at most, reserve.
+void Shard::weigh_in_mode(const Gate& gate, const RateAsk& ask, Micros now,
+                          RateVerdict& verdict) const {
+  verdict.taken = ask.mode == RateMode::at_most ? available_of(gate, ask, now) : ask.cost;
+  const std::uint32_t cost = std::max(verdict.taken, 1U);
+  for (std::size_t i = 0; i < ask.rates.size(); ++i) {
+    const Rate& rate = ask.rates[i];
+    Tier* const tier = find_tier(gate, rate);
+    Tally tally = weigh(rate, tier, cost, now);
+    if (ask.mode == RateMode::peek && tally.allowed) tally.info = weigh(rate, tier, 0, now).info;
+    if (ask.mode == RateMode::reserve && !tally.allowed &&
+        tally.delay <= std::min(ask.max_delay, kMaxTtl)) {
+      tally.allowed = true;
+      tally.info = after_reserving(rate, tier, cost, now);
+    }
+    verdict.add(i, tier, tally);
   }
   if (!verdict.allowed || ask.mode == RateMode::peek) verdict.taken = 0;
-  return verdict;
 }
 
 // How the tiers stand to a cost that is not taken.
 RateInfo Shard::standing(const Gate& gate, std::span<const Rate> rates, std::uint32_t cost,
                          Micros now) const {
   if (rates.empty()) return {};
-  return weigh_all(gate, {rates, RateMode::peek, cost, {}}, now).info;
+  RateVerdict verdict;
+  weigh_all(gate, {rates, RateMode::peek, cost, {}}, now, verdict);
+  return verdict.info;
 }
 
-// REQUIRES: room for as many tiers.
-void Shard::charge_all(At<Gate> gate, std::span<const Rate> rates, std::uint32_t cost, Micros now) {
-  for (const Rate& rate : rates) {
-    if (rate.algorithm == Rate::Algorithm::no_limit) continue;
-    Tier* tier = find_tier(*gate, rate);
-    charge(rate, tier != nullptr ? *tier : new_tier(gate, rate, now), cost, now);
-  }
-}
-
-Tier& Shard::new_tier(At<Gate> gate, const Rate& rate, Micros now) {
-  drop_idle_tiers(*gate, now);
+Tier& Shard::new_tier(At<Gate> gate, const Rate& rate) {
   const Ref ref = tiers_.take();
   Tier& tier = tiers_[ref];
   tier.owner = gate.ref;
@@ -103,7 +77,8 @@ void Shard::drop_idle_tiers(Gate& gate, Micros now) {
 // A waiter's tiers: the new chain is complete before the one word that makes it the waiter's.
 void Shard::write_wishes(At<Visit> visit, std::span<const Rate> rates) {
   Ref first = kNone;
-  for (const Rate& rate : rates) {
+  for (std::size_t i = rates.size(); i-- > 0;) {
+    const Rate& rate = rates[i];
     const Ref added = tiers_.take();
     Tier& tier = tiers_[added];
     tier.owner = visit.ref;

@@ -21,51 +21,28 @@ struct Links {
 // Traits:
 //   Links& links(Ref)             where the record keeps its place
 //   bool before(Ref, Ref)         a strict order
-//   static constexpr bool kSums   whether update(ref) runs for every record whose subtree changed
-//   void update(Ref)              recomputes the record's sums from its children
+//   static constexpr bool kSums   whether the records keep sums over their subtrees
+//   void sum(Ref)                 the record's sums from its children's
+//   void add(Ref above, Ref)      the record is below that one now
+//   void subtract(Ref above, Ref) or is no more
 template <typename Traits>
 class Tree {
  public:
   explicit Tree(Traits traits) noexcept : traits_(traits) {}
 
   void insert(Ref& root, Ref ref) const noexcept {
-    Ref parent = kNone;
-    Ref* place = &root;
-    while (*place != kNone) {
-      parent = *place;
-      Links& links = traits_.links(parent);
-      place = traits_.before(ref, parent) ? &links.left : &links.right;
-    }
-    *place = ref;
-    traits_.links(ref) = {kNone, kNone, parent};
-    if constexpr (Traits::kSums) traits_.update(ref);
-    while (traits_.links(ref).parent != kNone &&
-           priority(traits_.links(ref).parent) < priority(ref)) {
-      rotate_up(root, ref);
-    }
-    update_above(ref);
+    if (root != kNone) return insert_below(root, ref);
+    root = ref;
+    traits_.links(ref) = {kNone, kNone, kNone};
+    if constexpr (Traits::kSums) traits_.sum(ref);
   }
 
   void erase(Ref& root, Ref ref) const noexcept {
-    Links& links = traits_.links(ref);
-    while (links.left != kNone && links.right != kNone) {
-      rotate_up(root, priority(links.left) > priority(links.right) ? links.left : links.right);
+    const Links& links = traits_.links(ref);
+    if (links.left != kNone || links.right != kNone || links.parent != kNone) {
+      return erase_among(root, ref);
     }
-    const Ref child = links.left != kNone ? links.left : links.right;
-    if (child != kNone) traits_.links(child).parent = links.parent;
-    place_of(root, ref) = child;
-    if constexpr (Traits::kSums) {
-      if (links.parent != kNone) {
-        traits_.update(links.parent);
-        update_above(links.parent);
-      }
-    }
-  }
-
-  // The record's sums changed without a move.
-  void refresh(Ref ref) const noexcept {
-    traits_.update(ref);
-    update_above(ref);
+    root = kNone;
   }
 
   [[nodiscard]] Ref first(Ref root) const noexcept {
@@ -85,6 +62,40 @@ class Tree {
   }
 
  private:
+  // Out of line: with nobody else in the tree, the usual case, none of it runs.
+  [[gnu::noinline]] void insert_below(Ref& root, Ref ref) const noexcept {
+    Ref parent = kNone;
+    Ref* place = &root;
+    while (*place != kNone) {
+      parent = *place;
+      if constexpr (Traits::kSums) traits_.add(parent, ref);
+      Links& links = traits_.links(parent);
+      place = traits_.before(ref, parent) ? &links.left : &links.right;
+    }
+    *place = ref;
+    traits_.links(ref) = {kNone, kNone, parent};
+    if constexpr (Traits::kSums) traits_.sum(ref);
+    while (traits_.links(ref).parent != kNone &&
+           priority(traits_.links(ref).parent) < priority(ref)) {
+      rotate_up(root, ref);
+    }
+  }
+
+  [[gnu::noinline]] void erase_among(Ref& root, Ref ref) const noexcept {
+    Links& links = traits_.links(ref);
+    while (links.left != kNone && links.right != kNone) {
+      rotate_up(root, priority(links.left) > priority(links.right) ? links.left : links.right);
+    }
+    const Ref child = links.left != kNone ? links.left : links.right;
+    if (child != kNone) traits_.links(child).parent = links.parent;
+    place_of(root, ref) = child;
+    if constexpr (Traits::kSums) {
+      for (Ref above = links.parent; above != kNone; above = traits_.links(above).parent) {
+        traits_.subtract(above, ref);
+      }
+    }
+  }
+
   static std::uint32_t priority(Ref ref) noexcept {
     std::uint32_t x = ref * 0x9E3779B1U;
     x = (x ^ (x >> 15)) * 0x85EBCA77U;
@@ -112,16 +123,8 @@ class Tree {
     inner = parent;
     links.parent = std::exchange(above.parent, ref);
     if constexpr (Traits::kSums) {
-      traits_.update(parent);
-      traits_.update(ref);
-    }
-  }
-
-  void update_above(Ref ref) const noexcept {
-    if constexpr (Traits::kSums) {
-      for (ref = traits_.links(ref).parent; ref != kNone; ref = traits_.links(ref).parent) {
-        traits_.update(ref);
-      }
+      traits_.sum(parent);
+      traits_.sum(ref);
     }
   }
 

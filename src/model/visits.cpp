@@ -8,6 +8,13 @@ At<Visit> Shard::find_visit(std::string_view gate, std::uint32_t hash,
   return found ? find(found.ref, visitor) : At<Visit>();
 }
 
+// Makes everything that runs beside the visits as long as they are; the places last, so that they
+// tell. False: no room.
+bool Shard::match_extents() {
+  return visit_index_.reserve() && deadlines_.resize(visits_.extents()) &&
+         places_.resize(visits_.extents());
+}
+
 void Shard::move(At<Gate> gate, At<Visit> visit, VisitState to) {
   detach(gate, visit);
   visit->called_until = 0;
@@ -15,11 +22,18 @@ void Shard::move(At<Gate> gate, At<Visit> visit, VisitState to) {
   attach(gate, visit);
 }
 
+// What an unclaimed hand-over took is given back.
+void Shard::remove_with_refund(At<Gate> gate, At<Visit> visit, Micros now) {
+  const Taken taken = taken_by(*visit);
+  remove(gate, visit);
+  give_back_all(*gate, taken, now);
+}
+
 // Changes when a visit inside ends.
 void Shard::set_expiry(At<Gate> gate, At<Visit> visit, Micros expiry) {
   by_deadline().erase(gate->inside, visit.ref);
   visit->expiry.set(expiry);
-  by_deadline().insert(gate->inside, visit.ref);
+  insert_by_deadline(gate->inside, visit);
   gate->next_due = std::min(gate->next_due, expiry);
 }
 
@@ -45,7 +59,7 @@ void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment
 void Shard::revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now) {
   if (how == Store::Revoke::now) {
     bump(gate->tallies.revoked);
-    return remove(gate, visit);
+    return remove_with_refund(gate, visit, now);
   }
   // A holder renews at a third of its ttl, so it has heard of this by then.
   constexpr Micros kMargin = 100'000;

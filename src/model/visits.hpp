@@ -34,7 +34,12 @@ inline At<Visit> Shard::holder_of(At<Gate> gate, const Token& token, Moment& mom
   gate->last_used = moment.now;
   if (moment.now >= gate->next_due) settle(gate, moment);
   const At<Visit> visit = find(gate.ref, token.visitor);
-  return visit && visit->inside() && visit->fence() == token.fence ? visit : At<Visit>();
+  const bool held = visit && visit->inside() && token.fence != 0 && visit->fence() == token.fence;
+  return held ? visit : At<Visit>();
+}
+
+inline std::uint64_t Shard::place_of(Ref visit) const noexcept {
+  return (std::uint64_t{number_} + 1) << 32 | visit;
 }
 
 // A record that is filled in but not yet real. REQUIRES: room for a visit.
@@ -57,24 +62,46 @@ inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const A
   visit->joined = moment.now;
   visit->owner.set(request.hold == Hold::bound ? asker.owner : 0);
   visit->hold.set(request.hold);
-  visit->revoked.set(0);
   visit->wishes.set(kNone);
   visit->called_until = 0;
   visit->cost = request.cost;
-  visit->label = request.label.empty() ? *asker.label : Label(request.label);
+  if (request.label.empty()) {
+    visit->label = *asker.label;
+  } else {
+    visit->label = Label(request.label);
+  }
   return visit;
+}
+
+inline bool Shard::reserve_visits(std::uint32_t count) {
+  return visits_.reserve(count) && (places_.extents() == visits_.extents() || match_extents());
+}
+
+inline void Shard::insert_by_deadline(Ref& root, At<Visit> visit) {
+  deadlines_[visit.ref].deadline = visit->deadline();
+  by_deadline().insert(root, visit.ref);
+}
+
+inline void Shard::raise_line_limit(Gate& gate, const Visit& visit) noexcept {
+  const std::uint32_t limit = visit.weight.get() != 0 ? visit.limit.get() : kNone;
+  gate.line_limit = std::max(gate.line == kNone ? 0 : gate.line_limit, limit);
 }
 
 // Puts a visit where its state says it belongs.
 inline void Shard::attach(At<Gate> gate, At<Visit> visit) {
   gate->next_due = std::min(gate->next_due, visit->deadline());
   if (visit->in_line()) {
-    by_deadline().insert(gate->outside, visit.ref);
+    insert_by_deadline(gate->outside, visit);
+    raise_line_limit(*gate, *visit);
+    ByOrder& place = places_[visit.ref];
+    place.priority = visit->priority;
+    place.ticket = visit->ticket;
+    place.present = visit->state() == VisitState::waiting;
     by_order().insert(gate->line, visit.ref);
     ++head_.waiters;
     return;
   }
-  by_deadline().insert(gate->inside, visit.ref);
+  insert_by_deadline(gate->inside, visit);
   if (!visit->inside()) return;
   gate->in_use += visit->weight.get();
   ++gate->holders;
@@ -86,7 +113,7 @@ inline void Shard::detach(At<Gate> gate, At<Visit> visit) {
     by_deadline().erase(gate->outside, visit.ref);
     by_order().erase(gate->line, visit.ref);
     --head_.waiters;
-    if (gate->drawn == visit.ref) gate->drawn = kNone;
+    if (gate->drawn.get() == visit.ref) gate->drawn.set(kNone);
     return;
   }
   by_deadline().erase(gate->inside, visit.ref);
@@ -100,10 +127,11 @@ inline void Shard::remove(At<Gate> gate, At<Visit> visit) {
   listener_.changed(visit.ref, *visit);
   detach(gate, visit);
   --gate->visits;
-  visit_index_.erase(visit.ref);
+  visit_index_.erase(visit);
   visit->publish(VisitState::free, visit->stamp());
   drop_wishes(visit->wishes.get());
   visits_.give(visit.ref);
+  if (places_.extents() != visits_.extents()) (void)match_extents();
 }
 
 // Law 7. In the shard before anyone can have it.
@@ -119,19 +147,23 @@ inline Fence Shard::prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Momen
   if (!visit->is_free()) detach(gate, visit);
   give_slot(*gate, *visit);
   visit->expiry.set(expiry);
+  visit->revoked.set(0);
   visit->granted_at.set(moment.now);
   const Fence fence = next_stamp(moment);
   if (visit->weight.get() != 0) gate->last_fence.set(fence);
   return fence;
 }
 
+// Makes it known to find().
+inline void Shard::add(At<Gate> gate, At<Visit> visit) {
+  ++gate->visits;
+  visit_index_.insert(visit);
+}
+
 inline void Shard::publish(At<Gate> gate, At<Visit> visit, VisitState state, std::uint64_t stamp) {
   const bool known = visit->in_line();
   visit->publish(state, stamp);
-  if (!known) {
-    ++gate->visits;
-    visit_index_.insert(visit.ref);
-  }
+  if (!known) add(gate, visit);
   attach(gate, visit);
 }
 
@@ -151,8 +183,7 @@ inline void Shard::check_order(const Gate& gate, const Request& request) const {
   if (!request.line.join || gate.line == kNone) return;
   if (request.line.order != gate.order ||
       (gate.order == Order::aging_lottery && request.line.aging != gate.aging)) {
-    throw InvalidArgument("gate \"" + std::string(gate.view()) +
-                          "\" has a line with another order; it can change when the line is empty");
+    throw_other_order(gate.view());
   }
 }
 
@@ -174,6 +205,12 @@ inline bool Shard::fits(const Gate& gate, std::uint32_t limit, bool exclusive,
   const std::uint32_t effective = set == kNone ? limit : (exclusive ? std::min(set, limit) : set);
   if (std::uint64_t{gate.in_use} + weight <= effective) return true;
   return set != kNone && effective >= 1 && weight > effective && gate.in_use == 0;
+}
+
+// Rates only need no room.
+inline bool Shard::fits(const Gate& gate, const Visit& visit) noexcept {
+  const std::uint32_t weight = visit.weight.get();
+  return weight == 0 || fits(gate, visit.limit.get(), visit.exclusive, weight);
 }
 
 }  // namespace airlock::model

@@ -29,7 +29,7 @@ void check(const Permits& permits) {
 
 void check(const std::vector<Rate>& rates) {
   if (rates.size() > kMaxRates) fail(std::to_string(rates.size()) + " rates: at most 8 tiers");
-  std::ranges::for_each(rates, base::check_rate);
+  for (const Rate& rate : rates) base::check_rate(rate);
 }
 
 }  // namespace

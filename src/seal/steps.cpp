@@ -16,12 +16,6 @@ std::string about(const GateName& gate, const std::string& text) {
   return "gate " + base::quoted(gate.view()) + ": " + text;
 }
 
-// Called while the StoreError is being handled.
-[[noreturn]] void throw_not_asked(const GateName& gate, const StoreError& cause) {
-  std::throw_with_nested(SealAcquiringError(
-      about(gate, std::string("not decided, the store failed: ") + cause.what())));
-}
-
 // A seal does not join a line, but a visitor may stand in one all the same.
 Refused refusal(const Queued& queued) {
   return {.reason = Reason::full, .retry_after = queued.next_check, .rate = queued.rate};
@@ -29,11 +23,6 @@ Refused refusal(const Queued& queued) {
 
 Refused refusal(const Refused& refused) { return refused; }
 Refused refusal(std::monostate /*none*/) { return {}; }
-
-Instant deadline(Instant sent, Duration lasts) noexcept {
-  constexpr Duration kLeast = std::chrono::milliseconds(10);
-  return sent + lasts - std::max(kLeast, lasts / 100);
-}
 
 // Perhaps they were renewed, and for less than was left.
 void allow_for(std::span<const Extension> extensions, Instant sent) {
@@ -49,6 +38,16 @@ void allow_for(std::span<const Extension> extensions, Instant sent) {
 }
 
 }  // namespace
+
+Instant deadline(Instant sent, Duration lasts) noexcept {
+  constexpr Duration kLeast = std::chrono::milliseconds(10);
+  return sent + lasts - std::max(kLeast, lasts / 100);
+}
+
+void throw_not_asked(const GateName& gate, const StoreError& cause) {
+  std::throw_with_nested(SealAcquiringError(
+      about(gate, std::string("not decided, the store failed: ") + cause.what())));
+}
 
 Admission admission(const Granted& granted, Instant sent) noexcept {
   return {granted, deadline(sent, granted.expires_in)};
@@ -120,6 +119,16 @@ bool is_live(Store& store, const Token& token) {
   return view && std::ranges::any_of(view->holders, [&](const HolderView& holder) {
            return holder.visitor == token.visitor && holder.fence == token.fence;
          });
+}
+
+bool is_store_failure(const SealReleasingError& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const StoreError&) {
+    return true;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): of another kind
+  }
+  return false;
 }
 
 void throw_foreign_renewal(const GateName& gate) {

@@ -15,6 +15,12 @@ namespace airlock::seal {
 // What was granted, with its deadline; `sent` is the moment before the question left.
 [[nodiscard]] Admission admission(const Granted& granted, Instant sent) noexcept;
 
+// Until when an admission that `lasts` from an answer on is safe to use.
+[[nodiscard]] Instant deadline(Instant sent, Duration lasts) noexcept;
+
+// SealAcquiringError over the StoreError that is being handled.
+[[noreturn]] void throw_not_asked(const GateName& gate, const StoreError& cause);
+
 // SealAcquiringError over the StoreError.
 [[nodiscard]] Outcome<Admission> ask(Store& store, const Request& request);
 [[nodiscard]] Outcome<std::vector<Admission>> ask_all(Store& store,
@@ -34,6 +40,9 @@ struct Extension {
 bool extend(Store& store, std::span<const Extension> extensions);
 
 [[nodiscard]] bool is_live(Store& store, const Token& token);
+
+// Whether it was thrown over a StoreError: the store may still have it.
+[[nodiscard]] bool is_store_failure(const SealReleasingError& error);
 
 [[noreturn]] void throw_foreign_renewal(const GateName& gate);
 

@@ -86,6 +86,7 @@ auto FaultyStore::perform(std::string_view name, Step step) {
   }
 }
 
+bool FaultyStore::is_local() const noexcept { return !is_remote_ && inner_->is_local(); }
 StoreId FaultyStore::id() { return inner_->id(); }
 Clock& FaultyStore::clock() noexcept { return inner_->clock(); }
 FaultyStore::Recheck FaultyStore::recheck() const noexcept { return inner_->recheck(); }

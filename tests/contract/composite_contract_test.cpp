@@ -117,6 +117,33 @@ TEST_P(Composite, LeavingAHandOverGivesItsTokensBack) {
   EXPECT_EQ(remaining(), 9U);
 }
 
+TEST_P(Composite, ReleasingAHandOverByItsFenceGivesItsTokensBack) {
+  every_visitor.rate(kHourly);
+  const Token ann = enters("ann").token;
+  waits(visitor("bob").cost(3));
+  EXPECT_TRUE(releases(ann));
+  const Fence fence = look().holders.at(0).fence;
+  EXPECT_TRUE(releases({store().id(), gate(), VisitorId::named("bob"), fence}));
+  EXPECT_THAT(holders(), IsEmpty());
+  EXPECT_EQ(remaining(), 9U);
+}
+
+TEST_P(Composite, RevokingAHandOverAtOnceGivesItsTokensBack) {
+  every_visitor.rate(kHourly);
+  const Token ann = enters("ann").token;
+  waits(visitor("bob").cost(3));
+  EXPECT_TRUE(releases(ann));
+  EXPECT_EQ(store().revoke(gate(), VisitorId::named("bob"), Store::Revoke::now), 1U);
+  EXPECT_THAT(holders(), IsEmpty());
+  EXPECT_EQ(remaining(), 9U);
+}
+
+TEST_P(Composite, RevokingAHolderAtOnceGivesNoTokenBack) {
+  enters(visitor("ann").rate(kHourly));
+  EXPECT_EQ(store().revoke(gate(), std::nullopt, Store::Revoke::now), 1U);
+  EXPECT_EQ(remaining(), 9U);
+}
+
 TEST_P(Composite, TheTokensOfALapsedHandOverLetTheNextIn) {
   every_visitor.rate({.count = 2, .period = 1h});
   const Token ann = enters("ann").token;
@@ -165,6 +192,16 @@ TEST_P(Composite, AWaiterIsToldHowTheRateStands) {
   EXPECT_EQ(info.limit, 1U);
   EXPECT_EQ(info.remaining, 0U);
   EXPECT_LASTS(info.retry_after, 2s);
+}
+
+TEST_P(Composite, ARateThatNobodyWaitsForAnyMoreHurriesNobody) {
+  every_visitor.limit(2);
+  enters(visitor("ann").rate({.count = 1, .period = 5s}));
+  waits(visitor("bob").rate({.count = 1, .period = 5s}));
+  EXPECT_TRUE(leaves("bob"));
+  after(6s);
+  enters("cid");
+  EXPECT_LASTS(is_refused("dan", Reason::full).retry_after, 24s);
 }
 
 TEST_P(Composite, WindowsAreChargedAndRefundedAlike) {

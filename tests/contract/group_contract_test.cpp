@@ -248,6 +248,80 @@ TEST_P(Group, StillWaitsWhenItAsksWithoutJoining) {
   EXPECT_THAT(line("g/one"), ElementsAre("bob"));
 }
 
+TEST_P(Group, ChecksAgainWhenTheRateThatRefusedItAllows) {
+  every_visitor.limit(5).rate({.count = 1, .period = 2s});
+  enters(visitor("ann").at("g/one"));
+  const GroupAnswer bob = ask_all(joining("bob"));
+  expect_waits_at(0, bob);
+  EXPECT_LASTS(std::get<Queued>(bob.because).next_check, 2s);
+}
+
+TEST_P(Group, ThatAsksForTheImpossibleIsToldWhereAndKeepsItsPlace) {
+  every_visitor.rate({.count = 10, .period = 1h});
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  expect_waits_at(0, ask_all(joining("bob")));
+  std::vector<Question> impossible = both("bob");
+  EXPECT_TRUE(releases(ann));
+  impossible[1].cost(11);
+  const GroupAnswer answer = ask_all(impossible);
+  EXPECT_EQ(answer.at, 1U);
+  ASSERT_TRUE(std::holds_alternative<Refused>(answer.because));
+  EXPECT_EQ(std::get<Refused>(answer.because).reason, Reason::never);
+  EXPECT_EQ(std::get<Refused>(answer.because).retry_after, kForever);
+  EXPECT_THAT(line("g/one"), ElementsAre("bob"));
+  impossible[0].cost(11);
+  EXPECT_EQ(ask_all(impossible).at, 0U);
+  EXPECT_THAT(line("g/one"), ElementsAre("bob"));
+  ASSERT_TRUE(ask_all(joining("bob")));
+}
+
+TEST_P(Group, ThatWasHandedASlotByOneGateClaimsItThere) {
+  every_visitor.rate({.count = 10, .period = 1h});
+  const Token ann = enters(visitor("ann").at("g/one")).token;
+  waits(visitor("bob").at("g/one").cost(3));
+  EXPECT_TRUE(releases(ann));
+  const GroupAnswer answer = ask_all(both("bob"));
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer.granted[0].repeated);
+  EXPECT_EQ(answer.granted[0].taken, 3U);
+  EXPECT_EQ(answer.granted[0].rate.remaining, 6U);
+  EXPECT_LASTS(answer.granted[0].expires_in, 30s);
+  EXPECT_EQ(answer.granted[1].taken, 1U);
+}
+
+TEST_P(Group, ThatWaitsAtEachOfItsGatesEntersAll) {
+  const Token one = enters(visitor("ann").at("g/one")).token;
+  const Token two = enters(visitor("ann").at("g/two")).token;
+  waits(visitor("bob").at("g/one"));
+  waits(visitor("bob").at("g/two"));
+  EXPECT_TRUE(releases(one) && releases(two));
+  after(1s);  // Both hand-overs lapse; its places are kept.
+  const GroupAnswer answer = ask_all(both("bob"));
+  ASSERT_TRUE(answer);
+  for (const Granted& granted : answer.granted) EXPECT_TRUE(releases(granted.token));
+  enters(visitor("bob").at("g/one"));
+  enters(visitor("bob").at("g/two"));
+}
+
+TEST_P(Group, KeepsAWaitersLockALock) {
+  store().set_limit("g/one", 2);
+  enters(visitor("ann").at("g/one"));
+  waits(visitor("bob").at("g/one").exclusive());
+  expect_waits_at(0, ask_all(both("bob")));
+  EXPECT_THAT(holders("g/one"), ElementsAre("ann"));
+}
+
+TEST_P(Group, AnotherKindOfAdmissionAtOneOfItsGatesChangesNothing) {
+  every_visitor.rate({.count = 10, .period = 1h});
+  enters(visitor("ann").at("g/two"));
+  waits(visitor("bob").at("g/two"));
+  std::vector<Question> questions = both("bob");
+  questions[1].rate_only();
+  EXPECT_THROW((void)ask_all(questions), InvalidArgument);
+  EXPECT_FALSE(knows("g/one"));
+  EXPECT_THAT(line("g/two"), ElementsAre("bob"));
+}
+
 TEST_P(Group, LeavesTheLineItWaitsIn) {
   const Token ann = enters(visitor("ann").at("g/one")).token;
   expect_waits_at(0, ask_all(joining("bob")));

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 TEST_P(StoreContract, AHundredWaitersAreServedInTheOrderOfTheirArrival) {
   Token holder = enters("first").token;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(waits(std::to_string(i)).position, i + 1U);
+  for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(waits(std::to_string(i)).position, i + 1);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(releases(holder));
     ASSERT_THAT(handed(), ElementsAre(std::to_string(i)));

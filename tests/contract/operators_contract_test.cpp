@@ -39,6 +39,26 @@ TEST_P(StoreContract, ALimitCanBeSetBeforeAnybodyCame) {
   EXPECT_EQ(look("quiet").override_limit, 3U);
 }
 
+TEST_P(StoreContract, AClearedLimitOfAnUnknownGateMakesNoGate) {
+  store().set_limit("quiet", std::nullopt);
+  EXPECT_FALSE(knows("quiet"));
+  EXPECT_THAT(store().list(), IsEmpty());
+}
+
+TEST_P(StoreContract, ALoweredLimitKeepsNobodyFromBecomingLighter) {
+  every_visitor.limit(4);
+  const Token ann = enters(visitor("ann").weight(3)).token;
+  enters("bob");
+  store().set_limit(gate(), 1);
+  std::vector<RenewItem> items = {{.token = ann, .ttl = 1min, .weight = 2}};
+  store().renew(items);
+  EXPECT_EQ(items.front().result, Renewal::renewed);
+  EXPECT_EQ(look().counts.in_use, 3U);
+  items.front().weight = 3;
+  store().renew(items);
+  EXPECT_EQ(items.front().result, Renewal::no_room);
+}
+
 TEST_P(StoreContract, ALoweredLimitHoldsForTheLineToo) {
   every_visitor.limit(2);
   const Token ann = enters("ann").token;
@@ -178,6 +198,22 @@ TEST_P(StoreContract, ARevokedHolderMayReleaseBeforeItsGraceEnds) {
   EXPECT_THAT(handed(), ElementsAre("bob"));
 }
 
+TEST_P(StoreContract, ARevokedHolderIsCountedOnceHoweverItEnds) {
+  every_visitor.limit(4);
+  const Token ann = enters("ann").token;
+  for (const char* name : {"bob", "cid"}) enters(name);
+  const Token dan = enters("dan").token;
+  EXPECT_TRUE(releases(dan));
+  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  EXPECT_TRUE(releases(ann));
+  EXPECT_EQ(look().counters.revoked, 1U);
+  store().revoke(gate(), VisitorId::named("bob"), Store::Revoke::now);
+  EXPECT_EQ(look().counters.revoked, 2U);
+  after(1min);
+  EXPECT_EQ(look().counters.revoked, 3U);
+  EXPECT_EQ(look().counters.expired, 0U);
+}
+
 TEST_P(StoreContract, AGraceNeverProlongsALease) {
   enters("ann");
   after(25s);
@@ -228,6 +264,24 @@ TEST_P(StoreContract, ARevokedHandOverEndsWithItsGraceEvenIfItIsClaimed) {
   (void)ask(visitor("bob"));
   after(10'100ms);
   enters("cid");
+}
+
+TEST_P(StoreContract, AClaimOfARevokedHandOverIsToldTheRestOfItsGrace) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  EXPECT_TRUE(releases(ann));
+  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  EXPECT_LASTS(enters("bob").expires_in, 10'100ms);
+}
+
+TEST_P(StoreContract, AHandOverAfterARevokedOneIsNotRevoked) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  EXPECT_TRUE(releases(ann));
+  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  after(1s);
+  EXPECT_LASTS(enters("bob").expires_in, 30s);
+  EXPECT_FALSE(look().holders.at(0).revoked);
 }
 
 // --- purge ---

@@ -40,6 +40,14 @@ TEST_P(RateModes, AtMostTakesWhatThereIs) {
   EXPECT_LASTS(is_refused(visitor("cid").cost(100), Reason::rate).retry_after, 100ms);
 }
 
+TEST_P(RateModes, AtMostOfMoreThanTheBurstIsNotImpossibleAtAPausedGate) {
+  every_visitor.rate({.count = 10, .period = 1s}).mode(RateMode::at_most);
+  store().pause(gate(), 5s);
+  const Refused refused = is_refused(visitor("ann").cost(100), Reason::paused);
+  EXPECT_LASTS(refused.retry_after, 5s);
+  EXPECT_LASTS(refused.rate.retry_after, 0s);
+}
+
 TEST_P(RateModes, AtMostTakesWhatEveryTierHas) {
   every_visitor.rate({.count = 10, .period = 1s}).rate({.count = 4, .period = 1min});
   EXPECT_EQ(enters(visitor("ann").cost(7).mode(RateMode::at_most)).taken, 4U);
@@ -57,6 +65,20 @@ TEST_P(RateModes, AReservationIsGrantedWithADelay) {
   EXPECT_LASTS(enters("dan").delay, 1s);
   EXPECT_LASTS(is_refused(visitor("eve").cost(1).mode(RateMode::take), Reason::rate).retry_after,
                1100ms);
+}
+
+TEST_P(RateModes, AReservationSaysHowThingsStandAfterIt) {
+  every_visitor.rate({.count = 10, .period = 1s}).mode(RateMode::reserve).cost(5);
+  const RateInfo ann = enters("ann").rate;
+  EXPECT_EQ(ann.remaining, 5U);
+  EXPECT_LASTS(ann.retry_after, 0s);
+  EXPECT_LASTS(ann.reset_after, 500ms);
+  enters("bob");
+  const RateInfo cid = enters("cid").rate;
+  EXPECT_EQ(cid.limit, 10U);
+  EXPECT_EQ(cid.remaining, 0U);
+  EXPECT_LASTS(cid.retry_after, 1s);
+  EXPECT_LASTS(cid.reset_after, 1500ms);
 }
 
 TEST_P(RateModes, AReservationBeyondItsLongestDelayTakesNothing) {
@@ -109,6 +131,17 @@ TEST_P(RateModes, AWaiterForARateIsNotRecordedEither) {
   is_refused("bob", Reason::rate);
 }
 
+TEST_P(RateModes, AnOldTokenOfARateIsNoneOfAHandOver) {
+  every_visitor.rate({.count = 1, .period = 1s});
+  const Token ann = enters("ann").token;
+  waits("ann");
+  after(1s);
+  EXPECT_THAT(handed(), ElementsAre("ann"));
+  EXPECT_FALSE(releases(ann));
+  EXPECT_FALSE(store().disown(ann));
+  enters("ann");
+}
+
 // --- dedupe and refund ---
 
 TEST_P(RateModes, ADedupedRetryFindsTheFirstAnswer) {
@@ -129,6 +162,25 @@ TEST_P(RateModes, WhatIsDedupedIsNoAdmissionOfAnotherKind) {
   EXPECT_GT(ann.token.fence, 0U);
   EXPECT_THAT(holders(), ElementsAre("ann"));
   EXPECT_TRUE(releases(ann.token));
+}
+
+TEST_P(RateModes, WithoutDedupeARememberedVisitorAsksANewQuestion) {
+  every_visitor.rate({.count = 10, .period = 1h});
+  const Question deduped = visitor("ann").dedupe(5s);
+  enters(deduped);
+  enters(visitor("ann").mode(RateMode::peek));
+  EXPECT_EQ(enters(visitor("ann").cost(2)).taken, 2U);
+  EXPECT_EQ(remaining(), 7U);
+  EXPECT_EQ(repeats(deduped).taken, 1U);
+  EXPECT_EQ(remaining(), 7U);
+}
+
+TEST_P(RateModes, WithoutDedupeARememberedVisitorMayWait) {
+  every_visitor.rate({.count = 1, .period = 1s});
+  enters(visitor("ann").dedupe(5s));
+  waits("ann");
+  after(1s);
+  EXPECT_EQ(enters("ann").taken, 1U);
 }
 
 TEST_P(RateModes, DedupeIsByVisitor) {

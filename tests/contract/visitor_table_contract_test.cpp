@@ -286,6 +286,26 @@ TEST_P(StoreContract, AWaiterCannotAskForAnotherKindOfAdmission) {
   EXPECT_THAT(line(), ElementsAre("bob"));
 }
 
+TEST_P(StoreContract, AHandOverCannotBeClaimedByAnotherKindOfAdmission) {
+  every_visitor.rate(kTenPerMinute);
+  const Token ann = enters("ann").token;
+  waits("bob");
+  EXPECT_TRUE(releases(ann));
+  EXPECT_THROW((void)ask(visitor("bob").rate_only()), InvalidArgument);
+  EXPECT_THAT(handed(), ElementsAre("bob"));
+  enters("bob");
+}
+
+TEST_P(StoreContract, AHandOverByRateAloneIsNoClaimToPermits) {
+  const Rate once{.count = 1, .period = 1s};
+  enters(visitor("ann").rate_only().rate(once));
+  waits(visitor("bob").rate_only().rate(once));
+  after(1s);
+  EXPECT_THAT(handed(), ElementsAre("bob"));
+  EXPECT_THROW((void)ask(visitor("bob").rate(once)), InvalidArgument);
+  EXPECT_EQ(look().counts.in_use, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace

@@ -6,11 +6,11 @@ namespace airlock::trial {
 namespace {
 
 TEST(RulesAtRandom, AreTheReferencesWhenGatesAreTouchedNowAndThen) {
-  try_at_random({.operations = 500'000, .pace = Twins::Pace::lazy});
+  try_at_random({.operations = 600'000, .pace = Twins::Pace::lazy});
 }
 
 TEST(RulesAtRandom, AreTheReferencesWhenAllGatesAreKeptUpToDate) {
-  try_at_random({.operations = 400'000, .pace = Twins::Pace::eager});
+  try_at_random({.operations = 500'000, .pace = Twins::Pace::eager});
 }
 
 TEST(RulesAtRandom, AreTheReferencesInACrowd) {

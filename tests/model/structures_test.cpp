@@ -221,11 +221,11 @@ class IndexTest : public ::testing::Test {
     const Ref ref = records_.take();
     records_.pool[ref].key = key;
     records_.pool[ref].hash = hash;
-    index_.insert(ref);
+    index_.insert(records_.pool.at(ref));
     return ref;
   }
   void drop(Ref ref) {
-    index_.erase(ref);
+    index_.erase(records_.pool.at(ref));
     records_.give(ref);
   }
   At<Record> find(std::uint32_t key, std::uint32_t hash) {
@@ -294,7 +294,7 @@ TEST_F(IndexTest, BeginsAnewWhenCleared) {
   for (std::uint32_t key = 0; key < 5'000; ++key) add(key, key);
   index_.clear();
   EXPECT_FALSE(find(17, 17));
-  records_.pool.for_each([&](Ref ref) { index_.insert(ref); });
+  records_.pool.for_each([&](Ref ref) { index_.insert(records_.pool.at(ref)); });
   for (std::uint32_t key = 0; key < 5'000; ++key) ASSERT_TRUE(find(key, key));
 }
 
@@ -317,13 +317,13 @@ TEST(Index, GoesOnWithoutRoomForMoreBuckets) {
   for (std::uint32_t key = 0; key < 1'000; ++key) {
     refs.push_back(records.take());
     records.pool[refs.back()].hash = records.pool[refs.back()].key = key;
-    index.insert(refs.back());
+    index.insert(records.pool.at(refs.back()));
   }
   for (std::uint32_t key = 0; key < 1'000; ++key) {
     const auto same = [&](const Record& record) { return record.key == key; };
     ASSERT_EQ(index.find(key, same).ref, refs[key]);
   }
-  for (const Ref ref : refs) index.erase(ref);
+  for (const Ref ref : refs) index.erase(records.pool.at(ref));
   EXPECT_EQ(head.items, 0U);
 }
 
@@ -334,7 +334,9 @@ struct ByKey {
   const Pool<Record>* pool;
   [[nodiscard]] Links& links(Ref ref) const noexcept { return (*pool)[ref].links; }
   [[nodiscard]] bool before(Ref a, Ref b) const noexcept { return (*pool)[a].key < (*pool)[b].key; }
-  void update(Ref ref) const noexcept {
+  void add(Ref above, Ref /*ref*/) const noexcept { ++(*pool)[above].in_subtree; }
+  void subtract(Ref above, Ref /*ref*/) const noexcept { --(*pool)[above].in_subtree; }
+  void sum(Ref ref) const noexcept {
     Record& record = (*pool)[ref];
     record.in_subtree = 1;
     for (const Ref child : {record.links.left, record.links.right}) {
@@ -428,14 +430,6 @@ TEST_F(TreeTest, StaysShallowWhenFilledInOrder) {
     deepest = std::max(deepest, depth);
   });
   EXPECT_LT(deepest, 60U);
-}
-
-TEST_F(TreeTest, RefreshesSumsUpToTheRoot) {
-  std::vector<Ref> refs;
-  for (std::uint32_t key = 0; key < 100; ++key) refs.push_back(add(key));
-  records_.pool[root_].in_subtree = 0;
-  tree_.refresh(refs[42]);
-  EXPECT_EQ(size(), 100U);
 }
 
 // --- slots ---

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -11,8 +10,11 @@
 #include "base/fork.hpp"
 #include "base/hash.hpp"
 #include "base/label.hpp"
+#include "base/mutex.hpp"
+#include "base/per_process.hpp"
 #include "base/random.hpp"
 #include "model/shard.hpp"
+#include "store/memory/heap_memory.hpp"
 #include "store/memory/watchers.hpp"
 #include "store/validate.hpp"
 
@@ -21,21 +23,11 @@ namespace {
 
 using model::Moment;
 
-class HeapMemory final : public model::Memory {
- public:
-  void* grow(model::Region /*region*/, std::uint32_t /*number*/,
-             std::size_t bytes) noexcept override {
-    return std::calloc(1, bytes);
-  }
-  void shrink(model::Region /*region*/, std::uint32_t /*number*/, void* extent,
-              std::size_t /*bytes*/) noexcept override {
-    std::free(extent);
-  }
-};
-
 struct alignas(64) Cell {
-  Cell(StoreId store, const model::Label& default_label)
-      : draw(base::random31()), label(default_label), shard(head, memory, watchers, store) {}
+  Cell(StoreId store, std::uint32_t number, const model::Label& default_label)
+      : draw(base::random31()),
+        label(default_label),
+        shard(head, memory, watchers, store, number) {}
 
   // The wall clock to a millisecond; read anew where time stands still, as in tests.
   model::Micros wall_at(model::Micros now, Clock& clock) noexcept {
@@ -47,7 +39,7 @@ struct alignas(64) Cell {
     return now + wall_offset;
   }
 
-  std::mutex mutex;
+  base::Mutex mutex;
   model::Draw draw;
   model::Micros wall_read = 0;
   model::Micros wall_offset = 0;
@@ -63,7 +55,7 @@ struct State {
   State(std::uint32_t shards, StoreId id) : generation(base::fork_generation()) {
     const model::Label label(base::default_label());
     for (std::uint32_t i = 0; i < shards; ++i) {
-      cells.push_back(std::make_unique<Cell>(id, label));
+      cells.push_back(std::make_unique<Cell>(id, i, label));
     }
   }
 
@@ -86,7 +78,11 @@ class MemoryStore final : public Store {
 
   ~MemoryStore() override {
     State* state = state_.load(std::memory_order_acquire);
-    if (state->generation == base::fork_generation()) delete state;
+    if (state->generation == base::fork_generation()) {
+      delete state;
+    } else {
+      base::leave_alone(state);
+    }
   }
 
   StoreId id() override { return id_; }
@@ -134,6 +130,11 @@ class MemoryStore final : public Store {
 
   bool release(const Token& token) override {
     check(token);
+    State& present = state();
+    if (token.place != 0 && model::shard_of(token.place) < present.cells.size()) {
+      Step step(*this, *present.cells[model::shard_of(token.place)]);
+      if (step->release_at(token, step.moment())) return true;
+    }
     Step step(*this, token.gate);
     return step->release(token, step.hash(), step.moment());
   }
@@ -210,14 +211,15 @@ class MemoryStore final : public Store {
     Step step(*this, gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
     if (!visit || visit->news_pending()) return false;
-    step.cell().watchers.add(visit.ref, visitor, std::move(changed));
+    step.cell().watchers.add(visit.ref, visitor, changed);
     return true;
   }
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
+    std::function<void()> unused;
     Step step(*this, gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
-    step.cell().watchers.remove(visit.ref, visitor, step.lock());
+    unused = step.cell().watchers.remove(visit.ref, visitor, step.lock());
   }
 
   Recheck recheck() const noexcept override { return {}; }
@@ -251,7 +253,7 @@ class MemoryStore final : public Store {
     model::Shard* operator->() noexcept { return &cell_.shard; }
     Cell& cell() noexcept { return cell_; }
     Moment& moment() noexcept { return moment_; }
-    std::unique_lock<std::mutex>& lock() noexcept { return lock_; }
+    std::unique_lock<base::Mutex>& lock() noexcept { return lock_; }
     [[nodiscard]] std::uint32_t hash() const noexcept { return hash_; }
     [[nodiscard]] model::Asker asker() const noexcept {
       return {.owner = 0, .label = &cell_.label};
@@ -276,7 +278,7 @@ class MemoryStore final : public Store {
 
     Cell& cell_;
     std::uint32_t hash_;
-    std::unique_lock<std::mutex> lock_;
+    std::unique_lock<base::Mutex> lock_;
     Moment moment_;
   };
 
@@ -284,9 +286,14 @@ class MemoryStore final : public Store {
   // threads that are not there.
   State& state() {
     State* state = state_.load(std::memory_order_acquire);
-    if (state->generation == base::fork_generation()) return *state;
+    if (state->generation == base::fork_generation()) [[likely]]
+      return *state;
+    return fresh_state(state);
+  }
+  [[gnu::cold, gnu::noinline]] State& fresh_state(State* state) {
     auto fresh = std::make_unique<State>(shards_, id_);
     if (state_.compare_exchange_strong(state, fresh.get(), std::memory_order_acq_rel)) {
+      base::leave_alone(state);
       return *fresh.release();
     }
     return *state;

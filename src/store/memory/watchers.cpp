@@ -4,51 +4,64 @@
 
 namespace airlock::memory {
 
-void Watchers::add(model::Ref visit, const VisitorId& visitor, std::function<void()> changed) {
-  waiting_[visit] = std::make_unique<Watcher>(Watcher{visitor, std::move(changed)});
+void Watchers::add(model::Ref visit, const VisitorId& visitor, std::function<void()>& changed) {
+  if (visit >= watchers_.size()) watchers_.resize(visit + 1);
+  const std::size_t needed = due_.size() + watching_ + 1;
+  if (due_.capacity() < needed) due_.reserve(2 * needed);
+  if (!watchers_[visit].changed) ++watching_;
+  watchers_[visit].visitor = visitor;
+  std::swap(watchers_[visit].changed, changed);
 }
 
-void Watchers::remove(model::Ref visit, const VisitorId& visitor,
-                      std::unique_lock<std::mutex>& lock) {
-  if (visit != model::kNone) waiting_.erase(visit);
-  ran_.wait(lock, [&] {
-    const Watcher* watcher = running(visitor);
-    return watcher == nullptr || watcher->caller == std::this_thread::get_id();
-  });
+std::function<void()> Watchers::remove(model::Ref visit, const VisitorId& visitor,
+                                       std::unique_lock<base::Mutex>& lock) {
+  std::function<void()> changed;
+  if (visit < watchers_.size() && watchers_[visit].changed) {
+    changed = std::move(watchers_[visit].changed);
+    forget(visit);
+  }
+  ran_.wait(lock, [&] { return !runs_elsewhere(visitor); });
+  return changed;
 }
 
 void Watchers::changed(model::Ref ref, const model::Visit& /*visit*/) noexcept {
-  if (waiting_.empty()) return;
-  const auto found = waiting_.find(ref);
-  if (found == waiting_.end()) return;
-  *due_end_ = found->second.release();
-  due_end_ = &(*due_end_)->next;
-  waiting_.erase(found);
+  if (watching_ == 0 || ref >= watchers_.size() || !watchers_[ref].changed) return;
+  due_.push_back(std::move(watchers_[ref]));
+  forget(ref);
 }
 
-const Watchers::Watcher* Watchers::running(const VisitorId& visitor) const noexcept {
-  for (const Watcher* watcher = running_; watcher != nullptr; watcher = watcher->next) {
-    if (watcher->visitor == visitor) return watcher;
+void Watchers::forget(model::Ref visit) noexcept {
+  constexpr std::size_t kKept = 1024;
+  watchers_[visit].changed = nullptr;
+  if (--watching_ == 0 && watchers_.size() > kKept) watchers_ = {};  // Nothing is left behind.
+}
+
+bool Watchers::runs_elsewhere(const VisitorId& visitor) const noexcept {
+  for (const Running* at = running_; at != nullptr; at = at->next) {
+    if (at->visitor == visitor) return at->caller != std::this_thread::get_id();
   }
-  return nullptr;
+  return false;
 }
 
-void Watchers::call_due(std::unique_lock<std::mutex>& lock) noexcept {
-  while (due_ != nullptr) {
-    const std::unique_ptr<Watcher> watcher(due_);
-    due_ = watcher->next;
-    if (due_ == nullptr) due_end_ = &due_;
-    watcher->caller = std::this_thread::get_id();
-    watcher->next = std::exchange(running_, watcher.get());
+void Watchers::call_due(std::unique_lock<base::Mutex>& lock) noexcept {
+  while (any_due()) {
+    Running running{due_[next_due_].visitor, std::this_thread::get_id(), running_};
+    std::function<void()> changed = std::move(due_[next_due_++].changed);
+    if (next_due_ == due_.size()) {
+      due_.clear();
+      next_due_ = 0;
+    }
+    running_ = &running;
     lock.unlock();
     try {
-      watcher->changed();
+      changed();
+      changed = nullptr;
     } catch (...) {  // NOLINT(bugprone-empty-catch): the step it hears of is done
     }
     lock.lock();
-    Watcher** place = &running_;
-    while (*place != watcher.get()) place = &(*place)->next;
-    *place = watcher->next;
+    Running** place = &running_;
+    while (*place != &running) place = &(*place)->next;
+    *place = running.next;
     ran_.notify_all();
   }
 }

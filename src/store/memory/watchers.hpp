@@ -5,8 +5,9 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
+#include <vector>
 
+#include "base/mutex.hpp"
 #include "model/shard.hpp"
 
 namespace airlock::memory {
@@ -15,34 +16,41 @@ namespace airlock::memory {
 // call_due() are used under the shard's mutex.
 class Watchers final : public model::Listener {
  public:
-  // Replaces what was there.
-  void add(model::Ref visit, const VisitorId& visitor, std::function<void()> changed);
+  // Takes the place of what was there; `changed` is that afterwards, to be destroyed unlocked.
+  void add(model::Ref visit, const VisitorId& visitor, std::function<void()>& changed);
 
-  // Takes the callback back, or waits until it has run; not for itself.
-  void remove(model::Ref visit, const VisitorId& visitor, std::unique_lock<std::mutex>& lock);
+  // Takes the callback back, or waits until it has run; not for itself. What is returned is to be
+  // destroyed unlocked.
+  [[nodiscard]] std::function<void()> remove(model::Ref visit, const VisitorId& visitor,
+                                             std::unique_lock<base::Mutex>& lock);
 
   void changed(model::Ref ref, const model::Visit& visit) noexcept override;
-  [[nodiscard]] bool any_due() const noexcept { return due_ != nullptr; }
+  [[nodiscard]] bool any_due() const noexcept { return !due_.empty(); }
   [[nodiscard]] bool reachable(const model::Visit& /*visit*/) noexcept override { return true; }
 
   // Calls those that are due, unlocked; leaves the lock locked.
-  void call_due(std::unique_lock<std::mutex>& lock) noexcept;
+  void call_due(std::unique_lock<base::Mutex>& lock) noexcept;
 
  private:
   struct Watcher {
     VisitorId visitor;
     std::function<void()> changed;
-    std::thread::id caller = {};
-    Watcher* next = nullptr;
+  };
+  struct Running {
+    VisitorId visitor;
+    std::thread::id caller;
+    Running* next;
   };
 
-  [[nodiscard]] const Watcher* running(const VisitorId& visitor) const noexcept;
+  [[nodiscard]] bool runs_elsewhere(const VisitorId& visitor) const noexcept;
+  void forget(model::Ref visit) noexcept;
 
-  std::unordered_map<model::Ref, std::unique_ptr<Watcher>> waiting_;
-  Watcher* due_ = nullptr;  // Owned; in the order of their change.
-  Watcher** due_end_ = &due_;
-  Watcher* running_ = nullptr;  // Owned by the thread that calls them.
-  std::condition_variable ran_;
+  std::vector<Watcher> watchers_;  // By visit; the function is empty where nobody watches.
+  std::size_t watching_ = 0;
+  std::vector<Watcher> due_;  // In the order of their change; has room for all that watch.
+  std::size_t next_due_ = 0;  // Those before are called already.
+  Running* running_ = nullptr;
+  std::condition_variable_any ran_;
 };
 
 }  // namespace airlock::memory

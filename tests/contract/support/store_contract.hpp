@@ -34,6 +34,10 @@ struct Where {
 //   EXPECT_TRUE(releases(ann));
 //   enters("bob");
 class StoreContract : public ::testing::TestWithParam<StoreFactory> {
+ public:
+  // What the questions of visitor() and the short forms start from.
+  Question every_visitor{"everyone"};
+
  protected:
   [[nodiscard]] Store& store() { return *store_; }
   [[nodiscard]] Question visitor(std::string_view name) const;
@@ -75,9 +79,6 @@ class StoreContract : public ::testing::TestWithParam<StoreFactory> {
   [[nodiscard]] std::vector<std::string> handed();  // Those of them that have not claimed.
   [[nodiscard]] std::vector<std::string> line() { return line(gate()); }
   [[nodiscard]] std::vector<std::string> line(const GateName& gate);  // In the order of service.
-
-  Question every_visitor{
-      "everyone"};  // What the questions of visitor() and the short forms start from.
 
  private:
   std::unique_ptr<StoreUnderTest> under_test_ = GetParam().make();

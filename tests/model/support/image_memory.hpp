@@ -90,6 +90,8 @@ class ImageMemory final : public model::Memory {
         return fill_records<model::Pause>(extent, [](model::Pause& pause) { zero(pause.state); });
       case model::Region::slots:
         return fill_records<model::SlotNode>(extent, [](model::SlotNode& node) { node.used = 0; });
+      case model::Region::deadlines:
+      case model::Region::places:
       case model::Region::gate_index:
       case model::Region::visit_index:
         return fill(extent);

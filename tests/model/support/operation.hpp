@@ -366,6 +366,7 @@ inline void Generator::fill_group(Operation& operation) {
     part.label = first.label;
     part.line = line(habit);
     part.line.join = first.line.join;
+    if (chance(10)) make_unusual(part);
     operation.asks.push_back(part);
   }
   operation.gate = first.gate;

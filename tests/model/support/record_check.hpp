@@ -93,6 +93,9 @@ class RecordCheck {
           ++sums.visits;
           waiters_ += visit.in_line() ? 1 : 0;
           if (!visit.inside()) return;
+          require(visit.state() != model::VisitState::handed ||
+                      visit.expiry.get() - visit.granted_at.get() <= visit.claim_window,
+                  "a hand-over outlasts its window");
           ++sums.holders;
           sums.in_use += visit.weight.get();
           const std::uint32_t slot = visit.slot.get();

@@ -28,7 +28,7 @@ Model::Visit* Model::find_visit(Gate& gate, const VisitorId& visitor) {
 
 Model::Visit* Model::holder(Gate& gate, const Token& token) {
   gate.last_used = now_;
-  if (end_what_ran_out(gate)) serve_line(gate);
+  if (!quiet_ || due(gate)) settle(gate);
   Visit* visit = find_visit(gate, token.visitor);
   if (visit == nullptr || !visit->inside() || !visit->permits) return nullptr;
   return visit->fence == token.fence ? visit : nullptr;
@@ -51,17 +51,28 @@ void Model::note_limit(Gate& gate, const Permits& permits) {
 
 // --- what follows from the time and from what happened ---
 
+// Whether time alone has changed something since the gate was last settled. A lottery may find a winner at any moment,
+// since chances change with time; nobody can count on it.
+bool Model::due(Gate& gate) {
+  const auto ran_out = [&](const Visit& visit) { return visit.deadline() <= now_; };
+  const auto ended = [&](const auto& pause) { return pause.second <= now_; };
+  if (std::ranges::any_of(gate.visits, ran_out) || std::ranges::any_of(gate.pauses, ended))
+    return true;
+  const std::vector<Visit*> present = present_in(gate);
+  const bool drawn = gate.order == Order::lottery || gate.order == Order::aging_lottery;
+  if (present.empty() || drawn || !gate.pauses.empty()) return false;
+  const Visit& head = *present.front();
+  const bool room = !head.permits || fits(gate, *head.permits, in_use(gate));
+  return room && !head.called_until && weigh(gate, head).allowed;
+}
+
 void Model::settle(Gate& gate) {
-  (void)end_what_ran_out(gate);
+  end_what_ran_out(gate);
   serve_line(gate);
 }
 
-// True: somebody's time ended.
-bool Model::end_what_ran_out(Gate& gate) {
+void Model::end_what_ran_out(Gate& gate) {
   std::erase_if(gate.pauses, [&](const auto& pause) { return pause.second <= now_; });
-  const bool somebody = std::ranges::any_of(
-      gate.visits, [&](const Visit& visit) { return visit.deadline() <= now_; });
-  if (!somebody) return false;
   lapse(gate);
   std::erase_if(gate.visits, [&](const Visit& visit) {
     if (visit.deadline() > now_) return false;
@@ -71,7 +82,6 @@ bool Model::end_what_ran_out(Gate& gate) {
     }
     return true;
   });
-  return true;
 }
 
 // Hand-overs and calls that nobody answered: back to the place in the line, absent.
@@ -84,12 +94,23 @@ void Model::lapse(Gate& gate) {
     if (visit.state == State::handed && visit.expiry <= now_) handed.push_back(&visit);
   }
   std::ranges::sort(handed, {},
-                    [](const Visit* visit) { return std::pair(visit->expiry, visit->arrival); });
+                    [](const Visit* visit) { return std::pair(visit->expiry, visit->expiry_set); });
   for (Visit* visit : handed) {
     ++gate.counters.missed;
     refund_all(gate, visit->rates, visit->cost);
-    set_absent(*visit);
+    if (visit->patience_end > now_) rejoin(gate, *visit);
+    pass_over(gate, *visit);
   }
+}
+
+// Back to the line, which may have begun anew meanwhile.
+void Model::rejoin(Gate& gate, Visit& visit) {
+  if (line_of(gate).empty()) {
+    gate.order = visit.order;
+    gate.aging = visit.aging;
+  }
+  visit.order = gate.order;
+  visit.aging = gate.aging;
 }
 
 void Model::set_absent(Visit& visit) {
@@ -98,24 +119,33 @@ void Model::set_absent(Visit& visit) {
   visit.called_until.reset();
 }
 
+// Who cannot be reached or does not come keeps its place for as long as its patience lasts.
+void Model::pass_over(Gate& gate, Visit& visit) {
+  if (visit.patience_end > now_) return set_absent(visit);
+  ++gate.counters.abandoned;
+  erase(gate, visit.visitor);
+}
+
 void Model::serve_line(Gate& gate) {
   if (paused_until(gate)) return;
-  while (Visit* next = candidate(gate)) {
-    if (unreachable_.contains(next->visitor)) {
-      set_absent(*next);
-    } else if (!hand_over(gate, *next)) {
-      return;
-    }
+  for (Visit* next = candidate(gate); next != nullptr && hand_over(gate, *next);) {
+    next = candidate(gate);
   }
 }
 
-// False: it must wait, and everybody behind it.
+// Hands over, or passes over one who cannot be told. False: it must wait, and everybody behind it.
 bool Model::hand_over(Gate& gate, Visit& visit) {
   if (visit.permits && !fits(gate, *visit.permits, in_use(gate))) return false;
   if (!weigh(gate, visit).allowed) return false;
+  if (unreachable_.contains(visit.visitor)) {
+    pass_over(gate, visit);
+    return true;
+  }
   if (visit.several) {
-    if (!visit.called_until) told_.insert(visit.visitor);
-    if (!visit.called_until) visit.called_until = now_ + visit.claim_window;
+    if (visit.called_until) return false;
+    told_.insert(visit.visitor);
+    visit.called_until = now_ + visit.claim_window;
+    visit.patience_end = std::max(visit.patience_end, *visit.called_until);
     return false;
   }
   charge_all(gate, visit.rates, visit.cost);
@@ -316,8 +346,9 @@ Answer Model::admit(const Request& request, std::uint64_t owner) {
   Gate& gate = open(request.gate.text());
   settle(gate);
   Visit* visit = find_visit(gate, request.visitor);
-  if (visit != nullptr && visit->state == State::spent && request.permits) {
-    erase(gate, request.visitor);  // A rate-only answer is none to a question for permits.
+  if (visit != nullptr && visit->state == State::spent && request.dedupe == 0us) {
+    // No retry but a new question. What is remembered stays unless the visitor may need the place.
+    if (request.permits || request.line.join) erase(gate, request.visitor);
     visit = nullptr;
   }
   return visit != nullptr ? ask_again(gate, *visit, request, owner)
@@ -408,6 +439,7 @@ void Model::let_in(Gate& gate, Visit& visit, State state, Duration expiry) {
   visit.state = state;
   visit.granted_at = now_;
   visit.expiry = expiry;
+  visit.expiry_set = ++expiries_;
   visit.revoked.reset();
   visit.drawn = false;
   visit.called_until.reset();
@@ -461,6 +493,8 @@ Model::Visit& Model::enqueue(Gate& gate, const Request& request, std::uint64_t o
     gate.line_since = now_;
   }
   Visit visit = new_visit(request, owner);
+  visit.order = gate.order;
+  visit.aging = gate.aging;
   visit.arrival = ++arrivals_;
   visit.priority = request.line.priority;
   visit.patience = request.line.patience;
@@ -709,6 +743,8 @@ bool Model::release(const Token& token) {
   Gate* gate = find(token.gate.text());
   const Visit* visit = gate == nullptr ? nullptr : holder(*gate, token);
   if (visit == nullptr) return false;
+  if (visit->revoked) ++gate->counters.revoked;
+  if (visit->state == State::handed) refund_all(*gate, visit->rates, visit->cost);
   erase(*gate, token.visitor);
   serve_line(*gate);
   return true;
@@ -736,6 +772,7 @@ std::optional<Granted> Model::adopt(const Token& token, std::uint64_t owner) {
 // --- operators ---
 
 void Model::set_limit(const std::string& name, std::optional<std::uint32_t> limit) {
+  if (!limit && find(name) == nullptr) return;
   Gate& gate = open(name);
   gate.limit_override = limit;
   settle(gate);
@@ -768,8 +805,11 @@ std::size_t Model::revoke(const std::string& name, const std::optional<VisitorId
     told_.insert(visit.visitor);
     const Duration grace = (visit.permits ? visit.permits->ttl : Duration(0us)) / 3 + 100ms;
     visit.revoked = std::min(visit.revoked.value_or(now_ + grace), now_ + grace);
+    if (now_ + grace < visit.expiry) visit.expiry_set = ++expiries_;
     visit.expiry = std::min(visit.expiry, now_ + grace);
-    if (how == Store::Revoke::now) ++gate.counters.revoked;
+    if (how != Store::Revoke::now) continue;
+    ++gate.counters.revoked;
+    if (visit.state == State::handed) refund_all(gate, visit.rates, visit.cost);
   }
   if (how == Store::Revoke::now) {
     std::erase_if(gate.visits, [&](const Visit& visit) {

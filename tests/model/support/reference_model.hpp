@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +33,9 @@ class Model {
 
   // Waiters that nobody can reach become absent when it is their turn.
   void set_unreachable(std::set<VisitorId> visitors) { unreachable_ = std::move(visitors); }
+
+  // In a step that only looks for a holder, whether a gate where nothing is due is left alone. Both are right.
+  void set_quiet(bool quiet) { quiet_ = quiet; }
 
   Answer admit(const Request& request, std::uint64_t owner);
   GroupAnswer admit_all(std::span<const Request> requests, std::uint64_t owner);
@@ -74,6 +78,8 @@ class Model {
     std::uint64_t owner = 0;
 
     // While it waits.
+    Order order = Order::fifo;
+    Aging aging = {};
     std::uint64_t arrival = 0;
     std::uint16_t priority = 0;
     bool drawn = false;  // By a lottery; waits for room.
@@ -89,6 +95,7 @@ class Model {
     Slot slot = {};
     Duration granted_at{0};
     Duration expiry{0};
+    std::uint64_t expiry_set = 0;          // The count of such.
     std::optional<Duration> revoked = {};  // Until when.
 
     [[nodiscard]] bool in_line() const { return state == State::waiting || state == State::absent; }
@@ -101,7 +108,7 @@ class Model {
 
   struct Gate {
     std::string name;
-    std::vector<Visit> visits = {};
+    std::list<Visit> visits = {};  // Stay where they are.
     std::vector<Tier> tiers = {};
     std::map<std::string, Duration> pauses = {};  // Reporter -> end.
     std::optional<std::uint32_t> limit_override = {};
@@ -136,10 +143,13 @@ class Model {
   static void note_limit(Gate& gate, const Permits& permits);
 
   // What follows from the time and from what happened.
+  bool due(Gate& gate);
   void settle(Gate& gate);
-  bool end_what_ran_out(Gate& gate);
+  void end_what_ran_out(Gate& gate);
   void lapse(Gate& gate);
+  static void rejoin(Gate& gate, Visit& visit);
   static void set_absent(Visit& visit);
+  void pass_over(Gate& gate, Visit& visit);
   void serve_line(Gate& gate);
   bool hand_over(Gate& gate, Visit& visit);
 
@@ -202,7 +212,9 @@ class Model {
   Duration now_{0};
   Duration wall_{0};
   std::uint64_t draw_;
+  bool quiet_ = false;
   std::uint64_t arrivals_ = 0;
+  std::uint64_t expiries_ = 0;
   Fence last_fence_ = 0;
   std::map<std::string, Gate> gates_;
   std::set<VisitorId> unreachable_;

@@ -4,6 +4,8 @@
 #include <sstream>
 #include <vector>
 
+#include "model/support/shard_probe.hpp"
+
 namespace airlock::trial {
 namespace {
 
@@ -102,6 +104,8 @@ std::string Twins::apply(const Operation& operation) {
   const bool newcomer = !reference_.knows(gate_text(operation.gate), visitor_id(operation.visitor));
   listener_.told.clear();
   (void)reference_.take_told();
+  const std::string held_at = token.real.gate.text();
+  reference_.set_quiet(!model::ShardProbe(shard_).due(held_at, gate_hash(held_at), moment_.now));
   Reply expected;
   try {
     expected = perform(reference_, operation, token.reference);
@@ -113,7 +117,7 @@ std::string Twins::apply(const Operation& operation) {
   check_told();
   if (operation.step == Step::admit && newcomer) check_grant(operation.asks.front(), reply);
   if (needs_token(operation.step)) {
-    look_at(token.real.gate.text());
+    look_at(held_at);
   } else {
     look_at(gate_text(operation.gate));
   }
@@ -134,17 +138,22 @@ void Twins::pass_time(const Operation& operation) {
     listener_.unreachable.clear();
     if (steps_ % 128 == 0) listener_.unreachable.insert(visitor_id(steps_ % profile_.visitors));
     reference_.set_unreachable(listener_.unreachable);
+    settle_all();  // A step that finds nothing due may not look who is there.
   }
   if (pace_ == Pace::eager) {
-    for (std::size_t i = 0; i < profile_.gates;
-         ++i) {  // In one order, so that lotteries draw alike.
-      (void)shard_.counts(gate_text(i), gate_hash(gate_text(i)), moment_);
-      (void)reference_.look(gate_text(i));
-    }
+    settle_all();
     shard_.sweep_all(moment_);
     reference_.collect();
   } else if (now_ - last_touch_ > 5min) {
     touch_all();
+  }
+}
+
+// In one order, so that lotteries draw alike.
+void Twins::settle_all() {
+  for (std::size_t i = 0; i < profile_.gates; ++i) {
+    (void)shard_.counts(gate_text(i), gate_hash(gate_text(i)), moment_);
+    (void)reference_.look(gate_text(i));
   }
 }
 

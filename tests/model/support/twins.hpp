@@ -53,6 +53,7 @@ class Twins {
   };
 
   void pass_time(const Operation& operation);
+  void settle_all();
   void touch_all();
   [[nodiscard]] TokenPair choose_token(const Operation& operation) const;
   void look_at(const std::string& gate);
