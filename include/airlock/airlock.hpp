@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "airlock/ask.hpp"
+#include "airlock/export.hpp"
+#include "airlock/lease.hpp"
+#include "airlock/mailbox.hpp"
+#include "airlock/observer.hpp"
+#include "airlock/outage.hpp"
+#include "airlock/outcome.hpp"
+#include "airlock/rate.hpp"
+#include "airlock/request.hpp"
+#include "airlock/store.hpp"
+
+namespace airlock {
+
+class EventIsolation;
+namespace keeping {
+class Entrance;
+}
+
+struct AirlockOptions {
+  std::uint32_t limit = 0;  // How much may be inside at once. 0: only the rates decide.
+  Duration ttl = std::chrono::seconds(30);       // A holder that vanished is out after this.
+  std::vector<Rate> rates = {};                  // Every tier must pass, too.
+  Duration max_wait = std::chrono::seconds(10);  // Unless the Ask says otherwise.
+  Duration max_hold = kForever;                  // A lease is not renewed beyond this.
+  Order order = Order::fifo;
+  Aging aging = {};
+  bool barging = false;           // Enter past the line when there is room.
+  std::uint32_t max_waiting = 0;  // A longer line refuses. 0: no bound.
+  bool refuse_late = false;       // Refuse at once when the expected wait exceeds max_wait.
+  Duration patience = std::chrono::seconds(10);  // A waiter that stopped asking is gone after this.
+  Duration claim_window = std::chrono::seconds(1);  // A hand-over waits so long for its claim.
+  Outage outage = Outage::closed;
+  std::uint32_t local_limit = 1;  // Outage::local.
+  std::shared_ptr<Observer> observer = {};
+};
+
+// A place in the line of an airlock, or already the admission. Looked after in the background: it
+// does not lose its turn before wait() is called. When it goes out of scope it leaves, or gives
+// back, in the background too.
+//
+//   Place place = airlock.join();        // Here, in order of arrival,
+//   pool.post([place = std::move(place)]() mutable {
+//     Outcome<Lease> lease = place.wait();   // there, whenever it is its turn.
+//   });
+class AIRLOCK_EXPORT Place {
+ public:
+  Place(Place&& other) noexcept;
+  Place& operator=(Place&& other) noexcept;
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place();
+
+  // Waits as long as the Ask of join() said, counted from there. The second time, and after
+  // leave(), it is refused as late.
+  Outcome<Lease> wait();
+
+  // 1: next, as of the last time it was asked. 0: not in the line.
+  [[nodiscard]] std::uint32_t position() const noexcept;
+
+  void leave() noexcept;
+
+ private:
+  friend class Airlock;
+  friend class EventIsolation;
+  struct State;
+  Place(const std::shared_ptr<keeping::Entrance>& entrance, const GateName& gate, const Ask& ask);
+
+  std::shared_ptr<State> state_;
+};
+
+// What enter_async() has come to.
+class AIRLOCK_EXPORT Arrival {
+ public:
+  Arrival(Outcome<Lease> outcome) noexcept : outcome_(std::move(outcome)) {}      // NOLINT
+  Arrival(std::exception_ptr failure) noexcept : failure_(std::move(failure)) {}  // NOLINT
+
+  // Returns what enter() would have returned, or throws what it would have thrown. Once.
+  [[nodiscard]] Outcome<Lease> take();
+
+ private:
+  std::optional<Outcome<Lease>> outcome_;
+  std::exception_ptr failure_;
+};
+
+// A gate with a line in front of it: waits for its turn instead of asking again and again.
+//
+//   Airlock erp{store, "legacy-erp", {.limit = 10}};
+//   if (auto lease = erp.enter({.max_wait = 2s})) query(lease->fence());
+//
+// A refusal is an answer. What throws: InvalidArgument for wrong options, when it is made;
+// SealAcquiringError when the store failed and the outage policy is `closed`; a StoreError of kind
+// closed after close(store). Copies are the same airlock; any thread may use it, also after fork().
+class AIRLOCK_EXPORT Airlock {
+ public:
+  Airlock(std::shared_ptr<Store> store, const GateName& gate, const AirlockOptions& options);
+  Airlock(const Airlock&);
+  Airlock& operator=(const Airlock&);
+  ~Airlock();
+
+  [[nodiscard]] const GateName& gate() const noexcept { return gate_; }
+
+  // One question, no waiting.
+  [[nodiscard]] Outcome<Lease> try_enter(const Ask& ask = {}) const;
+
+  // Waits for its turn. Who runs out of time, or is stopped, leaves the line: Reason::late.
+  [[nodiscard]] Outcome<Lease> enter(const Ask& ask = {}) const;
+
+  // Takes the place now and calls back when it is decided, at the latest when its time is up: on a
+  // thread of its own, `airlock-enter`, one after the other, or where the mailbox is run. A callback
+  // that throws is counted with the observers; what it was given is given back.
+  void enter_async(const Ask& ask, std::function<void(Arrival&)> callback) const;
+  void enter_async(const Ask& ask, std::function<void(Arrival&)> callback,
+                   const Mailbox& mailbox) const;
+
+  // Takes the place now and waits later, elsewhere.
+  [[nodiscard]] Place join(const Ask& ask = {}) const;
+
+  // Runs `work(Lease&)` inside and returns what it returns.
+  template <typename Work>
+  [[nodiscard]] auto with_admitted(const Ask& ask, Work&& work) const
+      -> Outcome<std::invoke_result_t<Work, Lease&>> {
+    Outcome<Lease> lease = enter(ask);
+    if (!lease) return lease.error();
+    if constexpr (std::is_void_v<std::invoke_result_t<Work, Lease&>>) {
+      std::invoke(std::forward<Work>(work), *lease);
+      return {};
+    } else {
+      return std::invoke(std::forward<Work>(work), *lease);
+    }
+  }
+
+ private:
+  std::shared_ptr<keeping::Entrance> entrance_;
+  GateName gate_;
+};
+
+}  // namespace airlock

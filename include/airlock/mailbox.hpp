@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "airlock/export.hpp"
+
+namespace airlock {
+
+namespace keeping {
+class MailboxState;
+}
+
+// Where callbacks wait for a thread of yours: an event loop watches the descriptor and calls run().
+//
+//   Mailbox mailbox;
+//   erp.enter_async(ask, on_arrival, mailbox);
+//   poll(mailbox.fd());  mailbox.run();
+//
+// Callbacks that are not run when it ends are destroyed, and what they were to get is given back.
+class AIRLOCK_EXPORT Mailbox {
+ public:
+  Mailbox();  // StoreError if there are no more descriptors.
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+  ~Mailbox();
+
+  // Readable while a callback waits. Close-on-exec; not to be read or closed.
+  [[nodiscard]] int fd() const noexcept;
+
+  // Runs what waits and says how many. What a callback throws passes through; the rest waits on.
+  std::size_t run();
+
+ private:
+  friend class Airlock;
+  std::shared_ptr<keeping::MailboxState> state_;
+};
+
+}  // namespace airlock

@@ -1,0 +1,108 @@
+#include "airlock/airlock.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "airlock/async_entries.hpp"
+#include "airlock/entrance.hpp"
+#include "airlock/mailbox_state.hpp"
+#include "base/fork.hpp"
+
+namespace airlock {
+
+using keeping::Entrance;
+
+struct Place::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool left = false;
+  std::optional<Arrival> arrival;
+  std::shared_ptr<std::atomic<std::uint32_t>> position =
+      std::make_shared<std::atomic<std::uint32_t>>(0);
+  keeping::AsyncEntries::Ticket ticket;
+  std::uint64_t generation = base::fork_generation();
+};
+
+Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, const Ask& ask)
+    : state_(std::make_shared<State>()) {
+  state_->ticket = entrance->shared_keeper()->async_entries().start(
+      entrance, gate, ask,
+      [state = state_](Arrival arrival) {
+        const std::lock_guard lock(state->mutex);
+        if (!state->left) state->arrival.emplace(std::move(arrival));
+        state->changed.notify_all();
+      },
+      state_->position);
+}
+
+Place::Place(Place&& other) noexcept = default;
+
+Place& Place::operator=(Place&& other) noexcept {
+  if (state_) leave();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Place::~Place() {
+  if (state_) leave();
+}
+
+Outcome<Lease> Place::wait() {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return state_->left || state_->arrival; });
+  if (state_->left) return Refused{.reason = Reason::late};
+  state_->left = true;
+  Arrival arrival = std::move(*state_->arrival);
+  state_->arrival.reset();
+  return arrival.take();
+}
+
+std::uint32_t Place::position() const noexcept { return *state_->position; }
+
+void Place::leave() noexcept {
+  if (state_->generation != base::fork_generation()) return;  // The parent's.
+  std::optional<Arrival> unused;                              // Given back unlocked.
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->left = true;
+    std::swap(unused, state_->arrival);
+  }
+  state_->ticket.cancel();
+}
+
+Outcome<Lease> Arrival::take() {
+  if (failure_) std::rethrow_exception(failure_);
+  return std::move(*outcome_);
+}
+
+Airlock::Airlock(std::shared_ptr<Store> store, const GateName& gate, const AirlockOptions& options)
+    : entrance_(std::make_shared<Entrance>(std::move(store), options)), gate_(gate) {}
+Airlock::Airlock(const Airlock&) = default;
+Airlock& Airlock::operator=(const Airlock&) = default;
+Airlock::~Airlock() = default;
+
+Outcome<Lease> Airlock::try_enter(const Ask& ask) const { return entrance_->try_enter(gate_, ask); }
+Outcome<Lease> Airlock::enter(const Ask& ask) const { return entrance_->enter(gate_, ask); }
+void Airlock::enter_async(const Ask& ask, std::function<void(Arrival&)> callback) const {
+  entrance_->shared_keeper()->async_entries().start(
+      entrance_, gate_, ask, [callback = std::move(callback)](Arrival arrival) {
+        keeping::swallow([&] { callback(arrival); });
+      });
+}
+
+void Airlock::enter_async(const Ask& ask, std::function<void(Arrival&)> callback,
+                          const Mailbox& mailbox) const {
+  entrance_->shared_keeper()->async_entries().start(
+      entrance_, gate_, ask,
+      [callback = std::move(callback), box = mailbox.state_](Arrival arrival) {
+        // Shared, because a std::function must be copyable and an arrival is not.
+        box->post(
+            [callback, held = std::make_shared<Arrival>(std::move(arrival))] { callback(*held); });
+      });
+}
+
+Place Airlock::join(const Ask& ask) const { return {entrance_, gate_, ask}; }
+
+}  // namespace airlock

@@ -1,0 +1,139 @@
+#include "airlock/async_entries.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace airlock::keeping {
+
+AsyncEntries& Keeper::async_entries() {
+  const std::lock_guard lock(mutex_);
+  if (!async_entries_) async_entries_ = AsyncEntries::make(clock());
+  return *async_entries_;
+}
+
+void Keeper::stop_async_entries() noexcept { async_entries_->worker_->stop(); }
+
+std::shared_ptr<AsyncEntries> AsyncEntries::make(Clock& clock) {
+  auto entries = std::make_shared<AsyncEntries>(clock);
+  entries->worker_.emplace("airlock-enter", clock, [weak = std::weak_ptr(entries)] {
+    if (const auto self = weak.lock()) self->run();
+  });
+  return entries;
+}
+
+AsyncEntries::Ticket AsyncEntries::start(std::shared_ptr<Entrance> entrance, const GateName& gate,
+                                         const Ask& ask, Deliver deliver,
+                                         std::shared_ptr<std::atomic<std::uint32_t>> position) {
+  const std::stop_token closing = entrance->shared_keeper()->closing();
+  auto entry = std::make_unique<Entry>(std::move(entrance), gate, ask, std::move(deliver));
+  entry->attempt.join();
+  entry->position = std::move(position);
+  show_position(*entry);
+  Ticket ticket;
+  ticket.entries_ = weak_from_this();
+  ticket.number_ = entry->number = ++last_;
+  entry->on_stop.emplace(ask.stop, waker(entry->number, Why::stop));
+  entry->on_close.emplace(closing, waker(entry->number, Why::stop));
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(entry->number);
+    entries_.emplace(entry->number, std::move(entry));
+  }
+  worker_->need(Instant{0});
+  return ticket;
+}
+
+void AsyncEntries::Ticket::cancel() noexcept {
+  if (const auto entries = entries_.lock()) entries->ready(number_, Why::cancel);
+}
+
+std::function<void()> AsyncEntries::waker(std::uint64_t number, Why why) {
+  return [weak = weak_from_this(), number, why] {
+    if (const auto self = weak.lock()) self->ready(number, why);
+  };
+}
+
+void AsyncEntries::show_position(const Entry& entry) noexcept {
+  if (entry.position) *entry.position = entry.attempt.position();
+}
+
+void AsyncEntries::ready(std::uint64_t number, Why why) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(number);
+    if (found == entries_.end()) return;
+    Entry& entry = *found->second;
+    if (why == Why::news) entry.has_news = true;
+    if (why == Why::cancel) entry.is_cancelled = true;
+    if (std::exchange(entry.is_ready, true)) return;
+    ready_.push_back(number);
+  }
+  worker_->need(Instant{0});
+}
+
+// Those with news, and those whose time has come.
+std::vector<AsyncEntries::Entry*> AsyncEntries::collect() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Entry*> due;
+  for (const std::uint64_t number : std::exchange(ready_, {})) {
+    Entry* const entry = entries_.at(number).get();
+    if (std::exchange(entry->has_news, false)) entry->attempt.note_news();
+    due.push_back(entry);
+  }
+  const Instant now = clock_.now();
+  while (Entry* entry = timers_.due(now)) {
+    timers_.clear(*entry);
+    if (!std::exchange(entry->is_ready, true)) due.push_back(entry);
+  }
+  for (Entry* entry : due) {
+    timers_.clear(*entry);
+    entry->is_ready = false;
+  }
+  if (due.empty()) worker_->plan(timers_.first());
+  return due;
+}
+
+void AsyncEntries::run() {
+  for (std::vector<Entry*> due = collect(); !due.empty(); due = collect()) {
+    for (Entry* entry : due) step(*entry);
+  }
+}
+
+bool AsyncEntries::is_cancelled(const Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  return entry.is_cancelled;
+}
+
+void AsyncEntries::step(Entry& entry) {
+  try {
+    if (is_cancelled(entry)) {
+      entry.attempt.leave();
+      return finish(entry, Outcome<Lease>(Refused{.reason = Reason::late}));
+    }
+    const bool decided = entry.attempt.advance();
+    show_position(entry);
+    if (decided) return finish(entry, entry.attempt.take());
+  } catch (...) {
+    return finish(entry, std::current_exception());
+  }
+  if (!entry.attempt.watch(waker(entry.number, Why::news))) return ready(entry.number, Why::news);
+  const std::lock_guard lock(mutex_);
+  timers_.set(entry, entry.attempt.next());
+}
+
+void AsyncEntries::finish(Entry& entry, Arrival arrival) {
+  entry.on_stop.reset();
+  entry.on_close.reset();
+  std::unique_ptr<Entry> done;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(entry.number);
+    done = std::move(found->second);
+    entries_.erase(found);
+    std::erase(ready_, done->number);
+    timers_.clear(*done);
+  }
+  done->deliver(std::move(arrival));
+}
+
+}  // namespace airlock::keeping

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <unordered_map>
+#include <vector>
+
+#include "airlock/airlock.hpp"
+#include "airlock/entrance.hpp"
+#include "airlock/timers.hpp"
+#include "airlock/worker.hpp"
+#include "base/mutex.hpp"
+
+namespace airlock::keeping {
+
+// Everybody of this process who waits at a store without a thread of its own. One thread,
+// `airlock-enter`, asks for them when there is news or it is time.
+class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
+ public:
+  using Deliver = std::function<void(Arrival)>;
+
+  [[nodiscard]] static std::shared_ptr<AsyncEntries> make(Clock& clock);
+
+  // Gives an entry up: out of the line, or back what it got before it is delivered.
+  class Ticket {
+   public:
+    Ticket() = default;
+    void cancel() noexcept;
+
+   private:
+    friend class AsyncEntries;
+    std::weak_ptr<AsyncEntries> entries_;
+    std::uint64_t number_ = 0;
+  };
+
+  // Takes the place and calls `deliver` once, on the thread, when it is decided. `position` is kept
+  // up to date, if there is one.
+  Ticket start(std::shared_ptr<Entrance> entrance, const GateName& gate, const Ask& ask,
+               Deliver deliver, std::shared_ptr<std::atomic<std::uint32_t>> position = {});
+
+  explicit AsyncEntries(Clock& clock) noexcept : clock_(clock) {}
+
+ private:
+  friend class Keeper;
+
+  struct Entry {
+    Entry(std::shared_ptr<Entrance> at, const GateName& gate, const Ask& ask, Deliver how)
+        : entrance(std::move(at)), attempt(*entrance, gate, ask), deliver(std::move(how)) {}
+
+    std::shared_ptr<Entrance> entrance;
+    Attempt attempt;
+    Deliver deliver;
+    std::uint64_t number = 0;
+    bool is_ready = true;
+    bool has_news = false;
+    bool is_cancelled = false;
+    std::shared_ptr<std::atomic<std::uint32_t>> position;
+    Timer timer;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
+    std::optional<std::stop_callback<std::function<void()>>> on_close;
+  };
+
+  void run();
+  [[nodiscard]] std::vector<Entry*> collect();
+  void step(Entry& entry);
+  [[nodiscard]] bool is_cancelled(const Entry& entry);
+  void finish(Entry& entry, Arrival arrival);
+  enum class Why { news, stop, cancel };
+  void ready(std::uint64_t number, Why why);
+  [[nodiscard]] std::function<void()> waker(std::uint64_t number, Why why);
+  static void show_position(const Entry& entry) noexcept;
+
+  Clock& clock_;
+  base::Mutex mutex_;
+  std::atomic<std::uint64_t> last_ = 0;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Entry>> entries_;
+  std::vector<std::uint64_t> ready_;
+  Timers<Entry, &Entry::timer> timers_;
+  std::optional<Worker> worker_;
+};
+
+}  // namespace airlock::keeping

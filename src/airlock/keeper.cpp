@@ -1,0 +1,369 @@
+#include "airlock/keeper.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "airlock/error.hpp"
+#include "base/fork.hpp"
+#include "base/per_process.hpp"
+#include "seal/steps.hpp"
+
+namespace airlock::keeping {
+namespace {
+
+constexpr Duration kCloseTimeout = std::chrono::seconds(1);
+constexpr Duration kRetryDebt = std::chrono::milliseconds(100);
+
+struct Known {
+  std::weak_ptr<Store> store;
+  std::weak_ptr<Keeper> keeper;
+  bool closed = false;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<Store*, Known> stores;
+};
+
+// Never destroyed: leases in static objects may outlive any order of destruction.
+Registry& registry() {
+  static auto& registries = *new base::PerProcess<std::unique_ptr<Registry>>;
+  return *registries.get([] { return std::make_unique<Registry>(); });
+}
+
+// A third of the ttl, and up to a tenth of that earlier, so that leases that began together do not
+// stay together. The visitor is as random as anything.
+Duration renew_after(const Held& held, Duration ttl) noexcept {
+  const Duration third = ttl / 3;
+  return third - third / 10 * static_cast<std::int64_t>(held.token.visitor.low % 256) / 256;
+}
+
+}  // namespace
+
+std::shared_ptr<Keeper> Keeper::of(const std::shared_ptr<Store>& store) {
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  std::erase_if(known.stores, [](const auto& entry) { return entry.second.store.expired(); });
+  Known& found = known.stores[store.get()];
+  std::shared_ptr<Keeper> keeper = found.keeper.lock();
+  if (!keeper) {
+    keeper = std::make_shared<Keeper>(store);
+    if (found.closed) keeper->closing_.request_stop();
+    found = {store, keeper, found.closed};
+  }
+  return keeper;
+}
+
+void Keeper::close(const std::shared_ptr<Store>& store) {
+  const std::shared_ptr<Keeper> keeper = of(store);
+  {
+    Registry& known = registry();
+    const std::lock_guard lock(known.mutex);
+    known.stores[store.get()].closed = true;
+  }
+  keeper->closing_.request_stop();
+}
+
+Keeper::Keeper(std::shared_ptr<Store> store)
+    : store_(std::move(store)),
+      generation_(base::fork_generation()),
+      keep_("airlock-keep", store_->clock(), [this] { keep_all(); }),
+      alarm_("airlock-alarm", store_->clock(), [this] { sound_alarms(); }) {}
+
+Keeper::~Keeper() {
+  if (!is_own()) return;
+  if (async_entries_) stop_async_entries();
+  keep_.stop();
+  alarm_.stop();
+  // Real time: whoever steps a clock is not here to do it.
+  const auto end = std::chrono::steady_clock::now() + kCloseTimeout;
+  while (!debts_.empty() && std::chrono::steady_clock::now() < end) {
+    if (pay(debts_.front())) {
+      debts_.pop_front();
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+}
+
+bool Keeper::is_own() const noexcept { return generation_ == base::fork_generation(); }
+
+Held* Keeper::new_held() {
+  if (free_ == nullptr) return &all_.emplace_back();
+  return std::exchange(free_, free_->next_free);
+}
+
+Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
+  const bool lasts = granted.token.fence != 0;
+  const Duration ttl = granted.expires_in;
+  std::unique_lock lock(mutex_);
+  Held& held = *new_held();
+  held.token = granted.token;
+  held.slot = granted.slot;
+  held.terms = terms;
+  held.hold_end = saturating_add(sent, terms.max_hold);
+  held.is_lost.store(false, std::memory_order_relaxed);
+  held.is_ending.store(false, std::memory_order_relaxed);
+  held.deadline.store(lasts ? seal::deadline(sent, ttl) : kForever, std::memory_order_relaxed);
+  held.store_end = saturating_add(sent, ttl);
+  held.serial = ++last_serial_;
+  ++leases_;
+  if (!lasts) return Lease(shared_from_this(), &held);
+  const Instant due = sent + renew_after(held, ttl);
+  renewals_.set(held, due);
+  lock.unlock();
+  keep_.need(due);
+  return Lease(shared_from_this(), &held);
+}
+
+void Keeper::forget(Held* held) noexcept {
+  std::optional<std::stop_source> unused;  // Its callbacks may own anything: destroyed unlocked.
+  std::unique_lock lock(mutex_);
+  renewals_.clear(*held);
+  alarms_.clear(*held);
+  held->serial = 0;
+  if (std::exchange(held->watched, false)) {
+    lock.unlock();
+    unwatch(held->token);
+    lock.lock();
+  }
+  std::swap(unused, held->lost);
+  held->next_free = std::exchange(free_, held);
+  --leases_;
+  lock.unlock();
+  if (awaited_ != 0) {
+    const std::lock_guard awaited(await_mutex_);
+    awaited_changed_.notify_all();
+  }
+}
+
+void Keeper::unwatch(const Token& token) noexcept {
+  try {
+    store_->unwatch(token.gate, token.visitor);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): then nobody is told, which is meant
+  }
+}
+
+// --- lost ---
+
+std::stop_token Keeper::lost(Held& held) {
+  std::unique_lock lock(mutex_);
+  if (held.lost) return held.lost->get_token();
+  held.lost.emplace();
+  std::stop_token token = held.lost->get_token();
+  const Instant deadline = held.deadline;
+  if (held.is_lost || clock().now() >= deadline) {
+    held.is_lost = true;
+    held.lost->request_stop();
+    return token;
+  }
+  if (deadline == kForever) return token;
+  alarms_.set(held, deadline);
+  held.watched = true;
+  const std::uint64_t serial = held.serial;
+  lock.unlock();
+  alarm_.need(deadline);
+  const auto changed = [weak = weak_from_this(), &held, serial] {
+    if (const auto self = weak.lock()) self->check_soon(held, serial);
+  };
+  try {
+    if (!store_->watch(held.token.gate, held.token.visitor, changed)) changed();
+  } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): renewals tell as well, later
+  }
+  return token;
+}
+
+// Something happened to it: a renewal tells what.
+void Keeper::check_soon(Held& held, std::uint64_t serial) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (held.serial != serial || held.is_lost) return;
+    renewals_.set(held, Instant{0});
+  }
+  keep_.need(Instant{0});
+}
+
+bool Keeper::has_fired() {
+  const std::lock_guard lock(mutex_);
+  return !fired_.empty();
+}
+
+// REQUIRES: the mutex. The caller wakes airlock-alarm.
+void Keeper::set_lost(Held& held) {
+  renewals_.clear(held);
+  alarms_.clear(held);
+  if (held.is_ending) return;
+  held.is_lost = true;
+  if (held.lost) fired_.push_back(*held.lost);
+}
+
+void Keeper::sound_alarms() {
+  std::vector<std::stop_source> fired;
+  {
+    const std::lock_guard lock(mutex_);
+    const Instant now = clock().now();
+    while (Held* held = alarms_.due(now)) set_lost(*held);
+    fired.swap(fired_);
+    alarm_.plan(alarms_.first());
+  }
+  // A callback may end this keeper: nothing of it is touched any more.
+  for (std::stop_source& source : fired) source.request_stop();
+}
+
+// --- renewals ---
+
+struct Keeper::Renewing {
+  static constexpr std::size_t kMost = 256;
+  struct Lease {
+    Held* held;
+    std::uint64_t serial;
+  };
+  std::vector<Lease> leases;
+  std::vector<RenewItem> items;
+};
+
+void Keeper::keep_all() {
+  for (bool more = true; more;) {
+    pay_all();
+    Renewing due;
+    {
+      const std::lock_guard lock(mutex_);
+      collect_due(due, clock().now());
+      more = !due.leases.empty();
+      if (!more) keep_.plan(std::min(renewals_.first(), debts_.empty() ? kForever : next_payment_));
+    }
+    if (more) renew(due);
+    if (has_fired()) alarm_.need(Instant{0});
+  }
+}
+
+// Those whose time has come; with them those that come soon, because a call costs the same.
+void Keeper::collect_due(Renewing& due, Instant now) {
+  while (due.leases.size() < Renewing::kMost) {
+    Held* const held = renewals_.due(now);
+    if (held == nullptr) return;
+    renewals_.clear(*held);
+    if (held->is_ending) continue;
+    const Instant deadline = held->deadline;
+    if (now >= deadline) {
+      set_lost(*held);
+      continue;
+    }
+    if (held->store_end >= held->hold_end) continue;  // It lasts as long as it may.
+    const Duration rest = held->hold_end - now;
+    due.leases.push_back({held, held->serial});
+    due.items.push_back({.token = held->token, .ttl = std::min(held->terms.ttl, rest)});
+  }
+}
+
+void Keeper::renew(Renewing& due) {
+  const Instant sent = clock().now();
+  bool answered = true;
+  try {
+    store_->renew(due.items);
+  } catch (const Error&) {
+    answered = false;
+  }
+  const std::lock_guard lock(mutex_);
+  const Instant now = clock().now();
+  for (std::size_t i = 0; i < due.leases.size(); ++i) {
+    Held& held = *due.leases[i].held;
+    if (held.serial != due.leases[i].serial) continue;  // Given back meanwhile.
+    if (answered) {
+      note_renewal(held, due.items[i], sent);
+    } else {
+      // Soon again, and more often towards the end.
+      const Duration left = held.deadline.load() - now;
+      renewals_.set(held, now + std::clamp<Duration>(left / 4, Duration(50'000),
+                                                     std::max<Duration>(left, Duration(50'000))));
+    }
+  }
+}
+
+// REQUIRES: the mutex.
+void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
+  const bool in_time = !held.is_lost && clock().now() < held.deadline.load();
+  if (item.result != Renewal::renewed || !in_time) return set_lost(held);
+  const Instant deadline = seal::deadline(sent, item.ttl);
+  held.deadline = deadline;
+  held.store_end = saturating_add(sent, item.ttl);
+  renewals_.set(held, sent + renew_after(held, item.ttl));
+  if (held.lost) alarms_.set(held, deadline);
+}
+
+// --- debts ---
+
+void Keeper::owe(const Token& token, Instant until) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    debts_.push_back({token, until});
+    ++unpaid_;
+  }
+  keep_.need(Instant{0});
+}
+
+// False: the store fails, and it is worth another try.
+bool Keeper::pay(Debt debt) noexcept {
+  try {
+    store_->release(debt.token);
+  } catch (const InvalidArgument&) {
+    return true;
+  } catch (const Error&) {
+    return clock().now() >= debt.until;
+  }
+  return true;
+}
+
+void Keeper::pay_all() {
+  for (;;) {
+    std::optional<Debt> debt;
+    {
+      const std::lock_guard lock(mutex_);
+      if (debts_.empty() || clock().now() < next_payment_) return;
+      debt = debts_.front();
+      debts_.pop_front();
+    }
+    const bool paid = pay(*debt);
+    {
+      const std::lock_guard lock(mutex_);
+      if (paid) {
+        --unpaid_;
+      } else {
+        debts_.push_front(*debt);
+        next_payment_ = clock().now() + kRetryDebt;
+      }
+    }
+    if (awaited_ != 0) {
+      const std::lock_guard lock(await_mutex_);
+      awaited_changed_.notify_all();
+    }
+  }
+}
+
+// --- the end ---
+
+template <typename Over>
+bool Keeper::await(Duration at_most, Over over) {
+  const Instant end = saturating_add(clock().now(), at_most);
+  const auto is_over = [&] {
+    const std::lock_guard lock(mutex_);
+    return over();
+  };
+  ++awaited_;
+  std::unique_lock lock(await_mutex_);
+  while (!is_over() && clock().now() < end) clock().wait_until(lock, awaited_changed_, end);
+  --awaited_;
+  return is_over();
+}
+
+bool Keeper::drain(Duration at_most) {
+  return await(at_most, [this] { return leases_ == 0; });
+}
+
+bool Keeper::flush(Duration at_most) {
+  return await(at_most, [this] { return unpaid_ == 0; });
+}
+
+}  // namespace airlock::keeping

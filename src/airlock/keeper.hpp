@@ -1,0 +1,146 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "airlock/clock.hpp"
+#include "airlock/lease.hpp"
+#include "airlock/store.hpp"
+#include "airlock/timers.hpp"
+#include "airlock/worker.hpp"
+#include "base/mutex.hpp"
+
+namespace airlock::keeping {
+
+class AsyncEntries;
+
+// How a lease is to be kept.
+struct Terms {
+  Duration ttl{0};
+  Duration max_hold = kForever;  // From the admission on; renewals end there.
+  bool guarded = true;
+};
+
+// A lease as its keeper knows it. The keeper's mutex guards what follows the atomics.
+struct Held {
+  Token token{.gate = "-"};  // These do not change while the lease is held.
+  Slot slot;
+  Terms terms;
+  Instant hold_end{0};
+  Instant store_end{0};  // When the store ends it, at the earliest. For airlock-keep.
+
+  std::atomic<Instant> deadline{Instant{0}};
+  std::atomic<bool> is_lost = false;
+  std::atomic<bool> is_ending = false;
+
+  std::uint64_t serial = 0;  // Another one for every lease that uses this object.
+  std::optional<std::stop_source> lost;
+  bool watched = false;
+  Timer renewal;
+  Timer alarm;  // Only where somebody asked for lost().
+  Held* next_free = nullptr;
+};
+
+// Looks after the leases that this process has from one store: renews them, says when they are
+// lost, gives back what nobody waits for.
+//
+// Two threads, each started when it is first needed: `airlock-keep` calls the store,
+// `airlock-alarm` fires lost() on time, whatever the store does.
+class Keeper : public std::enable_shared_from_this<Keeper> {
+ public:
+  // The one of this store in this process.
+  [[nodiscard]] static std::shared_ptr<Keeper> of(const std::shared_ptr<Store>& store);
+
+  explicit Keeper(std::shared_ptr<Store> store);
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  // Pays what is owed, for at most a second.
+  ~Keeper();
+
+  [[nodiscard]] Store& store() const noexcept { return *store_; }
+  [[nodiscard]] const std::shared_ptr<Store>& shared_store() const noexcept { return store_; }
+  [[nodiscard]] Clock& clock() const noexcept { return store_->clock(); }
+  [[nodiscard]] bool is_own() const noexcept;  // Not inherited through fork().
+
+  // Takes charge of an admission; `sent` is a moment before the question left.
+  [[nodiscard]] Lease keep(const Granted& granted, Instant sent, const Terms& terms);
+
+  // For Lease.
+  [[nodiscard]] std::stop_token lost(Held& held);
+  // Before it is given back: it is renewed no more, and no alarm sounds. After it was given back, or
+  // is owed: it counts no more.
+  static void end(Held& held) noexcept { held.is_ending = true; }
+  void forget(Held* held) noexcept;
+  void owe(const Token& token, Instant until) noexcept;  // Releases it in the background.
+
+  // Who waits without a thread (async_entries.hpp).
+  [[nodiscard]] AsyncEntries& async_entries();
+
+  // What ends the work of this process at the store (airlock/shutdown.hpp).
+  static void close(const std::shared_ptr<Store>& store);
+  [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
+  [[nodiscard]] bool is_closing() const noexcept { return closing_.stop_requested(); }
+  [[nodiscard]] bool drain(Duration at_most);
+  [[nodiscard]] bool flush(Duration at_most);
+
+ private:
+  // A release to be done; pointless after `until`, when the store has ended it by itself.
+  struct Debt {
+    Token token;
+    Instant until;
+  };
+  struct Renewing;
+
+  void stop_async_entries() noexcept;
+  [[nodiscard]] Held* new_held();
+  void unwatch(const Token& token) noexcept;
+  void set_lost(Held& held);
+  [[nodiscard]] bool has_fired();
+  void check_soon(Held& held, std::uint64_t serial);
+
+  void keep_all();  // airlock-keep
+  void collect_due(Renewing& due, Instant now);
+  void renew(Renewing& due);
+  void note_renewal(Held& held, const RenewItem& item, Instant sent);
+  bool pay(Debt debt) noexcept;
+  void pay_all();
+
+  void sound_alarms();  // airlock-alarm
+
+  template <typename Over>
+  [[nodiscard]] bool await(Duration at_most, Over over);
+
+  const std::shared_ptr<Store> store_;
+  const std::uint64_t generation_;
+
+  base::Mutex mutex_;
+  std::deque<Held> all_;
+  Held* free_ = nullptr;
+  std::size_t leases_ = 0;
+  std::uint64_t last_serial_ = 0;
+  Timers<Held, &Held::renewal> renewals_;
+  Timers<Held, &Held::alarm> alarms_;
+  std::vector<std::stop_source> fired_;  // For airlock-alarm.
+  std::deque<Debt> debts_;
+  std::size_t unpaid_ = 0;  // Debts, with those that are being paid.
+  Instant next_payment_{0};
+
+  std::stop_source closing_;
+  std::atomic<std::size_t> awaited_ = 0;  // Threads in drain() and flush().
+  std::mutex await_mutex_;
+  std::condition_variable awaited_changed_;
+
+  std::shared_ptr<AsyncEntries> async_entries_;
+  Worker keep_;
+  Worker alarm_;
+};
+
+}  // namespace airlock::keeping

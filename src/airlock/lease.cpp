@@ -1,0 +1,126 @@
+#include "airlock/lease.hpp"
+
+#include <utility>
+
+#include "airlock/error.hpp"
+#include "airlock/keeper.hpp"
+#include "base/per_process.hpp"
+#include "base/quote.hpp"
+#include "seal/steps.hpp"
+
+namespace airlock {
+namespace {
+
+struct Forget {
+  keeping::Keeper& keeper;
+  void operator()(keeping::Held* held) const noexcept { keeper.forget(held); }
+};
+
+[[noreturn]] void throw_ended(const GateName& gate) {
+  throw LeaseExpiredError("gate " + base::quoted(gate.view()) + ": the admission has ended");
+}
+
+}  // namespace
+
+Lease::Lease(std::shared_ptr<keeping::Keeper> keeper, keeping::Held* held) noexcept
+    : keeper_(std::move(keeper)), held_(held) {}
+
+Lease::Lease(Lease&& other) noexcept
+    : keeper_(std::move(other.keeper_)), held_(std::exchange(other.held_, nullptr)) {}
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  Lease moved(std::move(other));
+  std::swap(keeper_, moved.keeper_);
+  std::swap(held_, moved.held_);
+  return *this;
+}
+
+bool Lease::is_own() const noexcept { return held_ != nullptr && keeper_->is_own(); }
+
+Lease::operator bool() const noexcept { return is_own(); }
+
+Lease::~Lease() {
+  if (held_ == nullptr) return;
+  if (!keeper_->is_own()) {
+    abandon();
+    return;
+  }
+  keeper_->end(*held_);
+  give_back();
+  keeper_->forget(held_);
+}
+
+// At once where that is safe in a destructor, else in the background.
+void Lease::give_back() noexcept {
+  if (held_->token.fence == 0) return;
+  if (keeper_->store().is_local()) {
+    try {
+      keeper_->store().release(held_->token);
+      return;
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again below
+    }
+  }
+  keeper_->owe(held_->token, held_->deadline);
+}
+
+// What a forked child inherits belongs to its parent: not even the count is touched.
+void Lease::abandon() noexcept {
+  base::leave_alone(new std::shared_ptr<keeping::Keeper>(std::move(keeper_)));
+  held_ = nullptr;
+}
+
+Lease Lease::adopt(const std::shared_ptr<Store>& store, const Token& token, Duration ttl) {
+  if (!store) throw InvalidArgument("a lease needs a store");
+  const Instant sent = store->clock().now();
+  const bool renewed = store->renew(token, ttl) == Renewal::renewed;
+  std::optional<Granted> granted = renewed ? store->adopt(token) : std::nullopt;
+  if (!granted) throw_ended(token.gate);
+  granted->expires_in = ttl;
+  return keeping::Keeper::of(store)->keep(*granted, sent, {.ttl = ttl});
+}
+
+Token Lease::token() const { return held_->token; }
+Fence Lease::fence() const noexcept { return guarded() ? held_->token.fence : 0; }
+Slot Lease::slot() const noexcept { return held_->slot; }
+bool Lease::guarded() const noexcept { return held_->terms.guarded; }
+
+Duration Lease::remaining() const noexcept {
+  if (!is_own() || held_->is_lost.load(std::memory_order_relaxed)) return Duration(0);
+  const Instant deadline = held_->deadline.load(std::memory_order_relaxed);
+  if (deadline == kForever) return kForever;
+  const Instant now = keeper_->clock().now();
+  if (now < deadline) return deadline - now;
+  held_->is_lost = true;  // A renewal that comes too late does not bring it back.
+  return Duration(0);
+}
+
+bool Lease::valid() const noexcept { return remaining() > Duration(0); }
+
+std::stop_token Lease::lost() const { return is_own() ? keeper_->lost(*held_) : std::stop_token(); }
+
+void Lease::release() {
+  if (!is_own()) return;
+  keeper_->end(*held_);
+  // Counts until the end of this function, whatever that is.
+  const std::shared_ptr<keeping::Keeper> keeper = std::move(keeper_);
+  const std::unique_ptr<keeping::Held, Forget> held(std::exchange(held_, nullptr), {*keeper});
+  if (held->token.fence == 0) return;
+  try {
+    seal::give_back(keeper->store(), held->token.gate, held->token);
+  } catch (const SealReleasingError& error) {
+    if (seal::is_store_failure(error)) keeper->owe(held->token, held->deadline);
+    throw;
+  }
+}
+
+Token Lease::detach() {
+  if (!is_own() || held_->token.fence == 0) throw LeaseExpiredError("nothing to detach");
+  const Token token = held_->token;
+  if (!keeper_->store().disown(token)) throw_ended(token.gate);
+  keeper_->end(*held_);
+  keeper_->forget(std::exchange(held_, nullptr));
+  keeper_.reset();
+  return token;
+}
+
+}  // namespace airlock

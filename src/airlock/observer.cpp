@@ -1,0 +1,30 @@
+#include "airlock/observer.hpp"
+
+#include <atomic>
+
+#include "airlock/entrance.hpp"
+
+namespace airlock {
+namespace {
+
+constinit std::atomic<std::uint64_t> g_failures{0};
+
+}  // namespace
+
+Observer::~Observer() = default;
+
+std::uint64_t observer_failures() noexcept { return g_failures; }
+
+void keeping::Entrance::tell(const Event& event) const noexcept {
+  if (options_.observer) swallow([&] { options_.observer->on(event); });
+}
+
+void keeping::swallow(const std::function<void()>& callback) noexcept {
+  try {
+    callback();
+  } catch (...) {
+    ++g_failures;
+  }
+}
+
+}  // namespace airlock

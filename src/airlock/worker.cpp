@@ -1,0 +1,107 @@
+#include "airlock/worker.hpp"
+
+#include <pthread.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is POSIX
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/fork.hpp"
+#include "base/per_process.hpp"
+
+namespace airlock::keeping {
+namespace {
+
+// A new thread inherits the mask: the program's signals go to the program's threads.
+class BlockSignals {
+ public:
+  BlockSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+struct Worker::State {
+  State(const char* its_name, Clock& its_clock, std::function<void()> its_work)
+      : name(its_name), clock(its_clock), work(std::move(its_work)) {}
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (!stopping) {
+      woken = false;
+      lock.unlock();
+      work();
+      lock.lock();
+      const Instant next = planned;
+      while (!woken && !stopping && clock.now() < next) clock.wait_until(lock, changed, next);
+      planned = Instant::min();
+    }
+  }
+
+  const char* name;
+  Clock& clock;
+  std::function<void()> work;
+  std::uint64_t generation = base::fork_generation();
+
+  std::atomic<Instant> planned{kForever};  // When it wakes; the past while it works.
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool woken = false;
+  bool stopping = false;
+  std::thread thread;
+};
+
+Worker::Worker(const char* name, Clock& clock, std::function<void()> work)
+    : state_(std::make_shared<State>(name, clock, std::move(work))) {}
+
+Worker::~Worker() {
+  if (state_->generation != base::fork_generation()) {
+    base::leave_alone(new std::shared_ptr<State>(std::move(state_)));
+    return;
+  }
+  stop();
+}
+
+void Worker::stop() noexcept {
+  if (state_->generation != base::fork_generation()) return;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+  }
+  state_->changed.notify_one();
+  if (!state_->thread.joinable()) return;
+  if (state_->thread.get_id() == std::this_thread::get_id()) {
+    state_->thread.detach();  // It ends as soon as its work returns.
+  } else {
+    state_->thread.join();
+  }
+}
+
+void Worker::plan(Instant next) noexcept { state_->planned = next; }
+
+void Worker::need(Instant at) {
+  if (at >= state_->planned.load()) return;
+  const std::lock_guard lock(state_->mutex);
+  state_->woken = true;
+  if (!state_->thread.joinable() && !state_->stopping) {
+    const BlockSignals blocked;
+    state_->planned = Instant::min();
+    state_->thread = std::thread([state = state_] { state->run(); });
+    pthread_setname_np(state_->thread.native_handle(), state_->name);
+  }
+  state_->changed.notify_one();
+}
+
+}  // namespace airlock::keeping

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "airlock/clock.hpp"
+
+namespace airlock::keeping {
+
+// A thread that works, sleeps until the moment that the work planned, and works again. Started when
+// it is first needed; blocks all signals.
+//
+// The work calls plan() under the lock that guards what it works on, and whoever gives it something
+// to do calls need() after having held that lock: so one of the two sees the other.
+class Worker {
+ public:
+  Worker(const char* name, Clock& clock, std::function<void()> work);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Ends the thread when its work has returned. In a forked child there is none to end.
+  ~Worker();
+  void stop() noexcept;
+
+  void plan(Instant next) noexcept;
+
+  // Makes sure that it works at that moment or before. Cheap where it will anyway.
+  void need(Instant at);
+
+ private:
+  struct State;
+
+  std::shared_ptr<State> state_;  // The thread has it too.
+};
+
+}  // namespace airlock::keeping

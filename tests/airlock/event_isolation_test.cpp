@@ -1,0 +1,134 @@
+#include "airlock/event_isolation.hpp"
+
+#include <atomic>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "airlock/support/waiting_test.hpp"
+
+namespace airlock {
+namespace {
+
+constexpr StorageKey key(std::int64_t user) { return {.bot = 1, .chat = 2, .user = user}; }
+
+class EventIsolationTest : public WaitingTest {};
+
+TEST_P(EventIsolationTest, OneHandlerPerKeyAtATime) {
+  const EventIsolation isolation(store_, {.acquire_timeout = 0s});
+  const Lease lease = isolation.lock(key(1));
+  EXPECT_TRUE(lease);
+  EXPECT_TRUE(isolation.lock(key(2)));
+  try {
+    (void)isolation.lock(key(1));
+    FAIL() << "it was held";
+  } catch (const EventIsolationTimeout& error) {
+    EXPECT_STREQ(error.what(), "key \"fsm:2:1\" was not free within 0s");
+  }
+}
+
+TEST_P(EventIsolationTest, WaitsTwiceTheTtlByDefault) {
+  const EventIsolation isolation(store_, {.ttl = 5s});
+  const Lease lease = isolation.lock(key(1));
+  std::atomic<bool> timed_out = false;
+  const Instant began = clock_.now();
+  std::jthread waiter([&] {
+    try {
+      (void)isolation.lock(key(1));
+    } catch (const EventIsolationTimeout&) {
+      timed_out = true;
+    }
+  });
+  const GateName gate = gate_name("events", "fsm:2:1");
+  ASSERT_TRUE(eventually([&] { return waiting(gate) == 1; }));
+  while (!timed_out) {
+    clock_.advance(100ms);
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_GE(clock_.now() - began, 10s);
+  EXPECT_TRUE(lease.valid()) << "the keeper renews it while the handler runs";
+}
+
+TEST_P(EventIsolationTest, OnePollerAndEightWorkersKeepTheOrderOfArrival) {
+  constexpr int kKeys = 5;
+  constexpr int kEvents = 400;
+  const EventIsolation isolation(store_, {.acquire_timeout = 1h});
+  struct Job {
+    EventIsolation::Turn turn;
+    int user;
+    int number;
+  };
+  std::vector<Job> jobs;
+  for (int i = 0; i < kEvents; ++i) {
+    jobs.push_back({isolation.join(key(i % kKeys)), i % kKeys, i});  // The poller.
+  }
+  std::array<int, kKeys> last{};
+  last.fill(-1);
+  std::atomic<int> inversions = 0;
+  std::atomic<std::size_t> next = 0;
+  {
+    std::vector<std::jthread> workers;
+    for (int i = 0; i < 8; ++i) {
+      workers.emplace_back([&] {
+        for (std::size_t at = next++; at < jobs.size(); at = next++) {
+          const Lease lease = jobs[at].turn.wait();
+          int& seen = last.at(static_cast<std::size_t>(jobs[at].user));
+          if (jobs[at].number < seen) ++inversions;
+          seen = jobs[at].number;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(inversions, 0);
+}
+
+TEST_P(EventIsolationTest, DisabledNeverWaits) {
+  const EventIsolation isolation;
+  EXPECT_FALSE(isolation.is_enabled());
+  EXPECT_FALSE(isolation.lock(key(1)));
+  EXPECT_FALSE(isolation.join(key(1)).wait());
+}
+
+TEST_P(EventIsolationTest, IdleKeysCostNothing) {
+  const EventIsolation isolation(store_);
+  for (int user = 0; user < 1'000; ++user) (void)isolation.lock(key(user));
+  clock_.advance(11min);
+  store_->collect();
+  EXPECT_TRUE(store_->list().empty());
+}
+
+TEST_P(EventIsolationTest, KeysThatDifferInWhatCountsReadDifferently) {
+  std::vector<StorageKey> keys;
+  for (const std::int64_t thread : {-1, 0, 1, 2}) {
+    for (const char* destiny : {"default", "a", "a:b", "t1", "", "%3a"}) {
+      for (const char* business : {"", "x", "x:2", "2"}) {
+        StorageKey one{.bot = 1, .chat = 2, .user = 1, .destiny = destiny};
+        if (thread >= 0) one.thread = thread;
+        if (*business != '\0') one.business_connection = business;
+        keys.push_back(one);
+      }
+    }
+  }
+  const KeyBuilder all{.with_bot = true, .with_business_connection = true, .with_destiny = true};
+  std::set<std::string> texts;
+  for (const StorageKey& one : keys) texts.insert(all.build(one));
+  EXPECT_EQ(texts.size(), keys.size());
+}
+
+TEST_P(EventIsolationTest, TheDefaultsAreTheSeeds) {
+  const KeyBuilder builder;
+  StorageKey one = key(3);
+  EXPECT_EQ(builder.build(one), "fsm:2:3");
+  EXPECT_EQ(builder.build(one.with_destiny("other")), "fsm:2:3:dother");
+  one.business_connection = "b";
+  EXPECT_EQ(builder.build(one), "fsm:2:3");
+  one.bot = 9;
+  EXPECT_EQ(builder.build(one), "fsm:2:3");
+  one.thread = 0;
+  EXPECT_NE(builder.build(one), "fsm:2:3") << "a thread 0 is a thread";
+}
+
+AIRLOCK_WAITING_SUITE(EventIsolationTest);
+
+}  // namespace
+}  // namespace airlock

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "airlock/testing.hpp"
+
+namespace airlock {
+
+using namespace std::chrono_literals;
+
+// A store of each kind, on a clock that is stepped and with faults on demand.
+struct StoreKind {
+  const char* name;
+  std::shared_ptr<Store> (*make)(testing::ManualClock& clock);
+};
+
+inline const StoreKind kStoreKinds[] = {
+    {"memory", [](testing::ManualClock& clock) { return testing::memory_store(clock); }},
+};
+
+// What waits for a thread of another's: real time, but only as long as it takes.
+template <typename Condition>
+[[nodiscard]] bool eventually(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(200us);
+  }
+  return true;
+}
+
+// What everything that waits promises, whatever the store. Another store is one line above.
+class WaitingTest : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  void act_remote() { store_->act_remote(); }
+
+  // Lets time pass in small steps, and whoever sleeps until one of them do what it has to.
+  void pass(Duration duration) {
+    constexpr Duration kStep = 200ms;
+    for (Duration passed{0}; passed < duration; passed += kStep) {
+      std::size_t asleep = 0;
+      ASSERT_TRUE(eventually([&] { return (asleep = clock_.waiting()) > 0; }));
+      clock_.advance(kStep);
+      ASSERT_TRUE(eventually([&] { return clock_.waiting() >= asleep; }));
+    }
+  }
+
+  [[nodiscard]] std::uint32_t holders(const GateName& gate) {
+    const auto view = store_->look(gate);
+    return view ? view->counts.holders : 0;
+  }
+  [[nodiscard]] std::uint32_t waiting(const GateName& gate) {
+    const auto view = store_->look(gate);
+    return view ? view->counts.waiting : 0;
+  }
+
+  testing::ManualClock clock_;
+  std::shared_ptr<testing::FaultyStore> store_ =
+      std::make_shared<testing::FaultyStore>(GetParam().make(clock_));
+};
+
+inline std::string kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
+  return info.param.name;
+}
+
+#define AIRLOCK_WAITING_SUITE(Suite) \
+  INSTANTIATE_TEST_SUITE_P(Stores, Suite, ::testing::ValuesIn(kStoreKinds), kind_name)
+
+}  // namespace airlock
