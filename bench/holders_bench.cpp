@@ -31,18 +31,20 @@ class Crowd : public Subject {
   struct Holder {
     VisitorId visitor;
     Fence fence;
+    std::uint64_t place;
   };
 
   Holder enter(const VisitorId& visitor) {
     request_.visitor = visitor;
     const Answer answer = store_->admit(request_);
     const auto& granted = std::get<Granted>(answer);
-    return {granted.token.visitor, granted.token.fence};
+    return {granted.token.visitor, granted.token.fence, granted.token.place};
   }
 
   void leave(const Holder& holder) {
     token_.visitor = holder.visitor;
     token_.fence = holder.fence;
+    token_.place = holder.place;
     if (store_->release(token_)) ++released_;
   }
 

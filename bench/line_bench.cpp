@@ -75,6 +75,7 @@ class HandOver : public Subject {
     require(!granted.repeated, "the claim is the first of its hand-over");
     holder_.visitor = granted.token.visitor;
     holder_.fence = granted.token.fence;
+    holder_.place = granted.token.place;
   }
 
   void join(std::uint32_t number) {
