@@ -1,0 +1,40 @@
+// A bulkhead: the old ERP gets two calls at a time; a third is told why, and when to come back.
+// expect: 17 rows
+// expect: full, again in [0-9.]+(ms|s)
+// expect: legacy-erp takes 2: late after [0-9.]+(us|ms|s)
+// expect: 1 slot free
+// [bulkhead]
+#include "airlock/bulkhead.hpp"
+
+#include <iostream>
+
+using namespace std::chrono_literals;
+
+static int query(airlock::Fence fence) { return fence > 0 ? 17 : 0; }
+
+int main() {
+  auto store = airlock::open_store("memory:");  // The threads of this process share the limit.
+  airlock::Bulkhead erp{store, "legacy-erp", {.limit = 2, .ttl = 10s, .max_wait = 20ms}};
+
+  // Waits for its turn, runs with a lease that renews itself, gives back, also when it throws.
+  const int rows = erp.call([](airlock::Lease& lease) { return query(lease.fence()); });
+  std::cout << rows << " rows\n";
+
+  airlock::Lease one = erp.acquire();  // The same, until the end of the scope.
+  airlock::Lease two = erp.acquire();
+
+  auto page = erp.try_call({.max_wait = 0s}, [] { return "page"; });
+  if (!page) std::cout << "full, again in " << airlock::to_text(page.error().retry_after) << "\n";
+
+  try {
+    erp.call([] {});  // Nobody comes out within its max_wait.
+  } catch (const airlock::BulkheadFullError& full) {
+    std::cout << full.gate().view() << " takes " << full.limit() << ": "
+              << airlock::to_text(full.reason()) << " after " << airlock::to_text(full.waited())
+              << "\n";
+  }
+
+  one.release();  // Throws if it was lost meanwhile; the end of a scope never does.
+  std::cout << erp.available_slots() << " slot free\n";
+}
+// [/bulkhead]

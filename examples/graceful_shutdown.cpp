@@ -1,0 +1,50 @@
+// The end of a process: nobody new, the waiting are told, those inside finish, all is given back.
+// expect: waiting: this process has closed the store
+// expect: new: this process has closed the store
+// expect: drained: no, one is inside
+// expect: drained: yes
+// expect: flushed: yes
+#include <iostream>
+#include <thread>
+
+#include "airlock/airlock.hpp"
+#include "airlock/error.hpp"
+#include "airlock/shutdown.hpp"
+
+using namespace std::chrono_literals;
+
+namespace {
+
+template <typename Work>
+void show(const char* who, Work work) {
+  try {
+    work();
+  } catch (const airlock::StoreError& error) {
+    if (error.kind() != airlock::StoreError::Kind::closed) throw;
+    std::cout << who << ": this process has closed the store\n";
+  }
+}
+
+}  // namespace
+
+int main() {
+  auto store = airlock::open_store("memory:");
+  airlock::Airlock erp{store, "legacy-erp", {.limit = 1, .max_wait = 1h}};
+  airlock::Outcome<airlock::Lease> inside = erp.enter();
+  if (!inside) return 1;
+  airlock::Place place = erp.join();
+
+  airlock::close(store);  // On SIGTERM, say, but not in the signal handler.
+  show("waiting", [&] { (void)place.wait(); });
+  show("new", [&] { (void)erp.try_enter(); });
+
+  if (!airlock::drain(store, 0s)) std::cout << "drained: no, one is inside\n";
+  std::jthread work([lease = std::move(*inside)] { std::this_thread::sleep_for(5ms); });
+
+  // [end]
+  const bool drained = airlock::drain(store, 10s);  // What is inside comes out.
+  const bool flushed = airlock::flush(store, 1s);   // What was given back is back.
+  // [/end]
+  std::cout << "drained: " << (drained ? "yes" : "no") << "\n";
+  std::cout << "flushed: " << (flushed ? "yes" : "no") << "\n";
+}
