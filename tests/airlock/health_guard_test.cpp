@@ -27,12 +27,12 @@ TEST_P(HealthGuardTest, ClosesBelowTheThresholdAndOpensAtIt) {
   const HealthGuard guard(store_, "erp", options_);
   EXPECT_TRUE(erp_.try_enter());
   health_ = 0.19;
-  ASSERT_TRUE(eventually([&] { return clock_.waiting() > 0; }));
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
   clock_.advance(1s);
   ASSERT_TRUE(eventually([&] { return is_paused(); }));
   EXPECT_EQ(erp_.try_enter().error().reason, Reason::paused);
   health_ = 0.2;
-  ASSERT_TRUE(eventually([&] { return clock_.waiting() > 0; }));
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
   clock_.advance(1s);
   ASSERT_TRUE(eventually([&] { return !is_paused(); }));
   EXPECT_TRUE(erp_.try_enter());

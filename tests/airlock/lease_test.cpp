@@ -60,7 +60,7 @@ TEST_P(LeaseTest, MovesWithoutGivingBack) {
 TEST_P(LeaseTest, IsRenewedWellBeforeItEnds) {
   const Lease lease = enter();
   const std::stop_token lost = lease.lost();
-  pass(120s);
+  pass(120s, 2);  // airlock-keep and airlock-alarm
   EXPECT_TRUE(lease.valid());
   EXPECT_FALSE(lost.stop_requested());
   EXPECT_EQ(holders(kGate), 1U);
@@ -155,7 +155,7 @@ TEST_P(LeaseTest, AStopCallbackMayGiveTheLeaseBackAndEndTheKeeper) {
 TEST_P(LeaseTest, RenewalEndsWithMaxHold) {
   const Lease lease = enter({.limit = 1, .ttl = 30s, .max_hold = 40s});
   const std::stop_token lost = lease.lost();
-  pass(39s);
+  pass(39s, 2);  // airlock-keep and airlock-alarm
   EXPECT_TRUE(lease.valid());
   clock_.advance(1s);
   EXPECT_FALSE(lease.valid());
