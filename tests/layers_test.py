@@ -20,7 +20,7 @@ LAYERS = {
     "src/store/memory": ["include/airlock", "src/base", "src/model", "src/store"],
     "src/store/shm": ["include/airlock", "src/base", "src/model", "src/store"],
     "src/store/redis": ["include/airlock", "src/base", "src/store"],
-    "src/seal": ["include/airlock", "src/base"],
+    "src/seal": ["include/airlock", "src/base", "src/store"],
     "src/airlock": ["include/airlock", "src/base", "src/store", "src/seal"],
     "examples": ["include/airlock"],
 }

@@ -53,6 +53,7 @@ struct Refused {
   Duration retry_after{0};  // Asking before is pointless; rounded up; kForever for never.
   RateInfo rate = {};
   Duration waited{0};  // How long the caller was kept, where it was.
+  std::size_t at = 0;  // Which of several gates said so.
 };
 
 using Answer = std::variant<Granted, Queued, Refused>;

@@ -52,7 +52,9 @@ Outcome<Admissions> ChainedSeal::try_acquire(std::uint32_t cost, const Visitor& 
     }
     if (!answer) {
       if (const auto failure = undo(held, cost, who)) throw_not_undone(part.gate(), failure);
-      return answer.error();
+      Refused refused = answer.error();
+      refused.at = held.size();
+      return refused;
     }
     held.push_back(*answer);
   }

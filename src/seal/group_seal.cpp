@@ -10,6 +10,10 @@ namespace airlock {
 GroupSeal::GroupSeal(std::vector<Seal> parts) : JointSeal(std::move(parts)) {
   const Seal& first = this->parts().front();
   for (const Seal& part : this->parts()) {
+    if (part.terms().dedupe != Duration(0)) {
+      throw InvalidArgument("gate " + part.gate().text() +
+                            ": with dedupe not in a group; a ChainedSeal may have it");
+    }
     if (part.store() == first.store() && part.gate().group() == first.gate().group()) continue;
     throw InvalidArgument("gate " + part.gate().text() + ": not of the group and store of " +
                           first.gate().text() + "; a ChainedSeal may have any");

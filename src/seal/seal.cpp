@@ -1,49 +1,24 @@
 #include "airlock/seal.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "airlock/error.hpp"
-#include "base/rate_check.hpp"
 #include "seal/steps.hpp"
+#include "store/validate.hpp"
 
 namespace airlock {
-namespace {
-
-[[noreturn]] void fail(const std::string& text) { throw InvalidArgument(text); }
-
-// The store checks with every question; here a wrong configuration shows when the program starts.
-void check(const Permits& permits) {
-  const auto& [limit, weight, ttl, exclusive] = permits;
-  if (limit == 0 || limit > kMaxLimit) {
-    fail("limit " + std::to_string(limit) + ": 1 to " + std::to_string(kMaxLimit) + " is needed");
-  }
-  if (weight == 0 || weight > limit) {
-    fail("weight " + std::to_string(weight) + ": 1 to the limit, " + std::to_string(limit));
-  }
-  if (ttl <= Duration(0) || ttl > kMaxTtl) {
-    fail("ttl " + to_text(ttl) + ": above 0 and at most " + to_text(kMaxTtl) + " is needed");
-  }
-}
-
-void check(const std::vector<Rate>& rates) {
-  if (rates.size() > kMaxRates) fail(std::to_string(rates.size()) + " rates: at most 8 tiers");
-  for (const Rate& rate : rates) base::check_rate(rate);
-}
-
-}  // namespace
-
 Seal::Seal(std::shared_ptr<Store> store, const GateName& gate, Terms terms)
     : store_(std::move(store)), gate_(gate), terms_(std::move(terms)) {
-  if (!store_) fail("a seal needs a store");
-  if (terms_.permits) check(*terms_.permits);
-  check(terms_.rates);
+  // The store checks with every question; here a wrong configuration shows when the program starts.
+  if (!store_) throw InvalidArgument("a seal needs a store");
+  if (terms_.permits) validate_permits(*terms_.permits);
+  validate_rates(terms_.rates, 1);
 }
 
 Seal::Seal(Seal base, const std::vector<Rate>& more_rates) : Seal(std::move(base)) {
   terms_.rates.insert(terms_.rates.end(), more_rates.begin(), more_rates.end());
-  check(terms_.rates);
+  validate_rates(terms_.rates, 1);
 }
 
 bool Seal::is_own(const Token& token) const {

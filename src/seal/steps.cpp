@@ -66,7 +66,11 @@ Outcome<Admission> ask(Store& store, const Request& request) try {
 Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> requests) try {
   const Instant sent = store.clock().now();
   const GroupAnswer answer = store.admit_all(requests);
-  if (!answer) return std::visit([](const auto& why) { return refusal(why); }, answer.because);
+  if (!answer) {
+    Refused refused = std::visit([](const auto& why) { return refusal(why); }, answer.because);
+    refused.at = answer.at;
+    return refused;
+  }
   std::vector<Admission> held;
   for (const Granted& granted : answer.granted) held.push_back(admission(granted, sent));
   return held;

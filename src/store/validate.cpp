@@ -66,13 +66,6 @@ void require_shown(const char* what, std::string_view text) {
   if (text.size() > kMaxLabelSize || !base::is_printable(text)) fail_shown(what, text);
 }
 
-void validate_permits(const Permits& permits) {
-  if (permits.limit == 0) fail("limit", 0U, "1 or more is needed");
-  validate_limit(permits.limit);
-  if (permits.weight == 0 || permits.weight > permits.limit) fail_weight(permits);
-  validate_ttl(permits.ttl);
-}
-
 void validate_aging(const Aging& aging) {
   if (aging.base == 0) fail("aging base", 0U, "1 or more is needed");
   if (aging.max < aging.base || aging.max > kMaxTickets) fail_aging_max(aging);
@@ -97,15 +90,6 @@ bool same_state(const Rate& a, const Rate& b) {
 void require_distinct(const Rate& rate, std::span<const Rate> before) {
   for (const Rate& other : before) {
     if (same_state(rate, other)) fail_alike(other, rate);
-  }
-}
-
-void validate_rates(const Request& request) {
-  const std::span rates = request.rates;
-  if (rates.size() > kMaxRates) fail("rates", rates.size(), "at most 8 tiers");
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    if (!base::keeps_rules(rates[i], request.cost)) base::check_rate(rates[i], request.cost);
-    require_distinct(rates[i], rates.first(i));
   }
 }
 
@@ -150,6 +134,7 @@ void validate_dedupe(const Request& request) {
 void validate_member(const Request& request, std::span<const Request> before) {
   validate(request);
   if (request.mode != RateMode::take) fail("mode", text_of(request.mode), "only take in a group");
+  if (request.dedupe != Duration::zero()) fail("dedupe", request.dedupe, "not in a group");
   for (const Request& other : before) {
     if (other.gate == request.gate) fail("gate", request.gate.view(), "twice in one group request");
   }
@@ -172,7 +157,7 @@ void validate(const Request& request) {
   if (request.cost == 0 || request.cost > base::kMaxCount) {
     fail("cost", request.cost, "1 to 2147483648 is needed");
   }
-  if (!request.rates.empty()) validate_rates(request);
+  if (!request.rates.empty()) validate_rates(request.rates, request.cost);
   validate_mode(request);
   require_not_negative("max_delay", request.max_delay);
   validate_dedupe(request);
@@ -186,6 +171,21 @@ void validate_group(std::span<const Request> requests) {
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
     validate_member(requests[i], requests.first(i));
+  }
+}
+
+void validate_permits(const Permits& permits) {
+  if (permits.limit == 0) fail("limit", 0U, "1 or more is needed");
+  validate_limit(permits.limit);
+  if (permits.weight == 0 || permits.weight > permits.limit) fail_weight(permits);
+  validate_ttl(permits.ttl);
+}
+
+void validate_rates(std::span<const Rate> rates, std::uint32_t cost) {
+  if (rates.size() > kMaxRates) fail("rates", rates.size(), "at most 8 tiers");
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (!base::keeps_rules(rates[i], cost)) base::check_rate(rates[i], cost);
+    require_distinct(rates[i], rates.first(i));
   }
 }
 

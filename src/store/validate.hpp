@@ -16,9 +16,12 @@ inline constexpr std::size_t kMaxGroupSize = 16;
 
 void validate(const Request& request);
 
-// Several gates of one group: each valid, names distinct, one visitor, RateMode::take only.
+// Several gates of one group: each valid, names distinct, one visitor, RateMode::take only, no
+// dedupe.
 void validate_group(std::span<const Request> requests);
 
+void validate_permits(const Permits& permits);
+void validate_rates(std::span<const Rate> rates, std::uint32_t cost);
 void validate_limit(std::uint32_t limit);  // An operator's: 0 closes the gate.
 void validate_ttl(Duration ttl);
 void validate_pause(Duration duration, std::string_view reporter);

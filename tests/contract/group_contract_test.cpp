@@ -365,6 +365,13 @@ TEST_P(Group, ABadRequestAmongGoodOnesChangesNothing) {
   EXPECT_FALSE(knows("g/one"));
 }
 
+TEST_P(Group, NothingIsRememberedForARetryByRateAlone) {
+  const Question rated = visitor("ann").at("g/two").rate_only().rate({.count = 9, .period = 1s});
+  EXPECT_THROW((void)ask_all({visitor("ann").at("g/one"), Question(rated).dedupe(1min)}),
+               InvalidArgument);
+  EXPECT_FALSE(knows("g/one"));
+}
+
 TEST_P(Group, AnotherOrderAtOneOfItsGatesChangesNothing) {
   enters(visitor("ann").at("g/two"));
   waits(visitor("bob").at("g/two"));

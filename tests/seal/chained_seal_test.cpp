@@ -58,7 +58,9 @@ TEST_P(ChainedSealTest, DoesNotAskTheLimiterWhenTheLockIsTaken) {  // 15
 
 TEST_P(ChainedSealTest, GivesTheLockBackWhenTheLimiterRefuses) {  // 15
   granted(limiter_.try_acquire(10));
-  EXPECT_LASTS(refused(chain_.try_acquire(), Reason::rate).retry_after, 6min);
+  const Refused refusal = refused(chain_.try_acquire(), Reason::rate);
+  EXPECT_LASTS(refusal.retry_after, 6min);
+  EXPECT_EQ(chain_.parts().at(refusal.at).gate(), limiter_.gate());
   EXPECT_THAT(holders("lock"), IsEmpty());
   granted(lock_.try_acquire());
 }

@@ -51,7 +51,9 @@ TEST_P(GroupSealTest, TakesNothingWhenOneGateIsFull) {
 
 TEST_P(GroupSealTest, TakesNothingWhenATierRefuses) {
   granted(limiter_.try_acquire(10));
-  EXPECT_LASTS(refused(copy_.try_acquire(), Reason::rate).retry_after, 6min);
+  const Refused refusal = refused(copy_.try_acquire(), Reason::rate);
+  EXPECT_LASTS(refusal.retry_after, 6min);
+  EXPECT_EQ(copy_.parts().at(refusal.at).gate(), limiter_.gate());
   EXPECT_THAT(holders("disk/read"), IsEmpty());
   EXPECT_THAT(holders("disk/write"), IsEmpty());
 }
@@ -127,6 +129,8 @@ TEST_P(GroupSealTest, AWrongConfigurationShowsWhenTheSealIsMade) {
   Bench other(GetParam());
   EXPECT_THROW(GroupSeal({}), InvalidArgument);
   EXPECT_THROW(GroupSeal({read_, read_}), InvalidArgument);
+  const RateLimiterSeal deduped(store(), "disk/ops", {kHourly}, 1min);
+  EXPECT_THROW(GroupSeal({read_, deduped}), InvalidArgument);
   EXPECT_THROW(GroupSeal({read_, SemaphoreSeal(store(), "net/write", {.limit = 1})}),
                InvalidArgument);
   EXPECT_THROW(GroupSeal({read_, SemaphoreSeal(other.store(), "disk/write", {.limit = 1})}),
