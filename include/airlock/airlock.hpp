@@ -35,6 +35,7 @@ struct AirlockOptions {
   Duration max_hold = kForever;                  // A lease is not renewed beyond this.
   Order order = Order::fifo;
   Aging aging = {};
+  bool exclusive = false;         // A lock: operators may lower the limit, never raise it.
   bool barging = false;           // Enter past the line when there is room.
   std::uint32_t max_waiting = 0;  // A longer line refuses. 0: no bound.
   bool refuse_late = false;       // Refuse at once when the expected wait exceeds max_wait.

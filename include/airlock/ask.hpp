@@ -17,6 +17,7 @@ struct Ask {
   std::stop_token stop = {};              // Gives up, and leaves the line, when it fires.
   std::uint16_t priority = 0;             // Order::priority only.
   std::uint32_t weight = 1;
+  std::uint32_t cost = 1;       // What the rates are charged.
   std::string_view label = {};  // What operators see. Empty: `host:pid comm`.
 };
 

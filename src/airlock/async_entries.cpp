@@ -75,6 +75,10 @@ void AsyncEntries::ready(std::uint64_t number, Why why) {
 std::vector<AsyncEntries::Entry*> AsyncEntries::collect() {
   const std::lock_guard lock(mutex_);
   std::vector<Entry*> due;
+  if (entries_.empty()) {
+    worker_->plan(kForever);
+    return due;
+  }
   for (const std::uint64_t number : std::exchange(ready_, {})) {
     Entry* const entry = entries_.at(number).get();
     if (std::exchange(entry->has_news, false)) entry->attempt.note_news();
@@ -133,7 +137,11 @@ void AsyncEntries::finish(Entry& entry, Arrival arrival) {
     std::erase(ready_, done->number);
     timers_.clear(*done);
   }
-  done->deliver(std::move(arrival));
+  // Whoever is called may end everything else that has to do with the store, and its clock with it:
+  // nothing of them is kept until after the call.
+  const Deliver deliver = std::move(done->deliver);
+  done.reset();
+  deliver(std::move(arrival));
 }
 
 }  // namespace airlock::keeping

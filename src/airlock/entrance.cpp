@@ -36,8 +36,8 @@ Refused late(const Queued& queued, Duration waited) {
 
 }  // namespace
 
-Entrance::Entrance(std::shared_ptr<Store> store, AirlockOptions options, Exclusive exclusive)
-    : store_(std::move(store)), options_(std::move(options)), exclusive_(exclusive) {
+Entrance::Entrance(std::shared_ptr<Store> store, AirlockOptions options)
+    : store_(std::move(store)), options_(std::move(options)) {
   if (!store_) throw InvalidArgument("an airlock needs a store");
   if (options_.max_hold <= Duration(0)) throw InvalidArgument("max_hold: above 0 is needed");
   if (options_.outage == Outage::local && options_.local_limit == 0) {
@@ -55,12 +55,16 @@ const std::shared_ptr<Keeper>& Entrance::shared_keeper() {
 Keeper& Entrance::keeper() { return *shared_keeper(); }
 
 Request Entrance::request(const GateName& gate, const VisitorId& visitor, const Ask& ask) const {
-  Request request{.gate = gate, .visitor = visitor, .label = ask.label, .rates = options_.rates};
+  Request request{.gate = gate,
+                  .visitor = visitor,
+                  .label = ask.label,
+                  .rates = options_.rates,
+                  .cost = ask.cost};
   if (options_.limit != 0) {
     request.permits = {.limit = options_.limit,
                        .weight = ask.weight,
                        .ttl = options_.ttl,
-                       .exclusive = exclusive_ == Exclusive::yes};
+                       .exclusive = options_.exclusive};
   }
   request.line.order = options_.order;
   request.line.aging = options_.aging;

@@ -21,9 +21,7 @@ void swallow(const std::function<void()>& callback) noexcept;
 // How airlocks, bulkheads and locks get their leases: options and a store, any gate of it.
 class Entrance {
  public:
-  enum class Exclusive { no, yes };  // Whether an override may only lower the limit.
-  Entrance(std::shared_ptr<Store> store, AirlockOptions options,
-           Exclusive exclusive = Exclusive::no);
+  Entrance(std::shared_ptr<Store> store, AirlockOptions options);
 
   [[nodiscard]] const AirlockOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept { return store_; }
@@ -51,7 +49,6 @@ class Entrance {
 
   std::shared_ptr<Store> store_;
   AirlockOptions options_;
-  Exclusive exclusive_;
   bool guards_ = true;
   base::PerProcess<std::shared_ptr<Keeper>> keeper_;
   Breaker breaker_;

@@ -65,8 +65,8 @@ EventIsolation::EventIsolation(std::shared_ptr<Store> store, EventIsolationOptio
   }
   options_.acquire_timeout = timeout;
   entrance_ = std::make_shared<keeping::Entrance>(
-      std::move(store), AirlockOptions{.limit = 1, .ttl = options_.ttl, .max_wait = timeout},
-      keeping::Entrance::Exclusive::yes);
+      std::move(store),
+      AirlockOptions{.limit = 1, .ttl = options_.ttl, .max_wait = timeout, .exclusive = true});
 }
 
 EventIsolation::EventIsolation(const EventIsolation&) = default;

@@ -16,9 +16,9 @@ std::shared_ptr<keeping::Entrance> entrance(std::shared_ptr<Store> store, std::u
                              .ttl = options.ttl,
                              .max_wait = kForever,
                              .max_hold = options.max_hold,
+                             .exclusive = true,
                              .observer = options.observer};
-  return std::make_shared<keeping::Entrance>(std::move(store), rules,
-                                             keeping::Entrance::Exclusive::yes);
+  return std::make_shared<keeping::Entrance>(std::move(store), rules);
 }
 
 }  // namespace

@@ -38,6 +38,11 @@ template <typename Condition>
 // What everything that waits promises, whatever the store. Another store is one line above.
 class WaitingTest : public ::testing::TestWithParam<StoreKind> {
  protected:
+  // Whatever still runs in the background is at an end when the last but this one lets go.
+  ~WaitingTest() override {
+    EXPECT_TRUE(eventually([&] { return store_.use_count() == 1; }));
+  }
+
   void act_remote() { store_->act_remote(); }
 
   // Lets time pass in small steps, and whoever sleeps until one of them do what it has to.

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "signals.hpp"
+
+namespace airlock::cli {
+
+// Where the shell would find the command. Exit with 127 or 126 as the shell would.
+[[nodiscard]] std::string find_executable(const std::string& command);
+
+// The command that runs inside.
+class Child {
+ public:
+  struct Plan {
+    std::string path;
+    std::vector<std::string> arguments;    // With the name of the command.
+    std::vector<std::string> environment;  // NAME=value, besides ours.
+    bool outlives_us = false;              // Else it dies with this process.
+  };
+
+  // Exit with 126 or 127 if it does not start.
+  Child(const Plan& plan, const Signals& signals);
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() = default;
+
+  void send(int signal) const noexcept;
+
+  // Collects what has ended, also orphans where this process is their init. How the child ended, as
+  // a shell says it, once it has.
+  [[nodiscard]] std::optional<int> status();
+
+ private:
+  pid_t pid_;
+  std::optional<int> status_;
+};
+
+}  // namespace airlock::cli

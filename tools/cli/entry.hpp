@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "airlock/airlock.hpp"
+#include "command.hpp"
+#include "signals.hpp"
+
+namespace airlock::cli {
+
+// How a command wants in: what run, acquire and take have in common.
+struct Entry {
+  std::optional<GateName> gate = {};
+  bool lock = false;
+  bool shared = false;
+  std::uint32_t slots = 0;
+  std::uint32_t weight = 1;
+  std::uint32_t cost = 1;
+  std::vector<Rate> rates = {};
+  Duration wait = kForever;
+  bool nonblock = false;
+  Duration ttl = std::chrono::seconds(30);
+  Duration max_hold = kForever;
+  Order order = Order::fifo;
+  std::uint16_t priority = 0;
+  bool run_on_outage = false;
+  int conflict_status = kRefused;
+  bool verbose = false;
+};
+
+void add_permit_options(CLI::App& app, Entry& entry);  // --lock, --slots, --shared, --weight, --ttl
+void add_rate_options(CLI::App& app, Entry& entry);
+void add_wait_options(CLI::App& app, Entry& entry);  // --wait, --nonblock, --order, -E, -v
+void add_conflict_status(CLI::App& app, Entry& entry);
+
+// What somebody who was refused is told.
+[[nodiscard]] std::string why(const Refused& refused, const Entry& entry);
+
+// The gate as these options see it. InvalidArgument where they contradict each other.
+[[nodiscard]] Airlock airlock_of(const Command& command, const Entry& entry);
+
+// Gets in, showing on a terminal how the line moves on. A signal ends the wait: Exit with 128 and
+// its number. Exit with the conflict status if refused.
+[[nodiscard]] Lease enter(const Airlock& airlock, const Entry& entry, Signals& signals);
+
+}  // namespace airlock::cli

@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <exception>
+#include <iostream>
+
+#include "airlock/error.hpp"
+#include "command.hpp"
+#include "version.hpp"
+
+namespace airlock::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Locks, slots and rate limits for commands: one line at the door of whatever must not be\n"
+    "overrun. The state is shared by everybody who names the same store.";
+
+constexpr const char* kFooter = R"(Examples:
+  airlock run backup -- rsync -a /data /mnt       one at a time, waits for its turn
+  airlock run -n cron-job ./job.sh                or gives up at once with status 75
+  airlock run --slots 3 --rate 10/s api curl ...  three at once, ten per second
+  airlock ls                                      what is in use and who waits
+
+Status: 0 or the command's own; 64 usage, 69 store unavailable, 75 refused, 76 lease lost,
+126 and 127 as in a shell.)";
+
+// Names and kinds of values, without the rules that they are checked by.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    return type.empty() ? "" : " " + type.substr(0, type.find(':'));
+  }
+};
+
+std::string describe(const CLI::App* /*app*/, const CLI::Error& error) {
+  return std::string("airlock: ") + error.what() + "; `airlock --help` says more\n";
+}
+
+int parse(CLI::App& app, Command& command, std::vector<std::string> arguments) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes != arguments.end()) command.after_dashes.assign(dashes + 1, arguments.end());
+  arguments.erase(dashes, arguments.end());
+  std::reverse(arguments.begin(), arguments.end());  // As CLI11 wants them.
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  if (!command.after_dashes.empty() && !app.got_subcommand("run")) {
+    throw InvalidArgument("only run takes something after --");
+  }
+  return command.action();
+}
+
+int fail(int status, const std::string& message) {
+  if (!message.empty()) std::cerr << "airlock: " << message << "\n";
+  return status;
+}
+
+bool is_store_failure(const std::exception& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const StoreError&) {
+    return true;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): of another kind
+  }
+  return false;
+}
+
+int run(int argc, char** argv) try {
+  Command command;
+  CLI::App app(kAbout, "airlock");
+  app.footer(kFooter);
+  app.formatter(std::make_shared<Formatter>());
+  app.failure_message(describe);
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  app.option_defaults()->always_capture_default();
+  app.add_option("--store", command.store_uri, "Where the state is: shm:, shm:NAME, redis://HOST")
+      ->envname("AIRLOCK_STORE")
+      ->type_name("URI");
+  app.option_defaults()->always_capture_default(false);
+  add_run(app, command);
+  add_acquire(app, command);
+  add_take(app, command);
+  add_look(app, command);
+  add_steer(app, command);
+  return parse(app, command, {argv + 1, argv + argc});
+} catch (const Exit& exit) {
+  return fail(exit.status, exit.message);
+} catch (const InvalidArgument& error) {
+  return fail(kUsage, error.what());
+} catch (const LeaseExpiredError& error) {
+  return fail(kLost, error.what());
+} catch (const SealReleasingError& error) {
+  return fail(is_store_failure(error) ? kUnavailable : kLost, error.what());
+} catch (const Error& error) {
+  return fail(kUnavailable, error.what());
+}
+
+}  // namespace
+}  // namespace airlock::cli
+
+int main(int argc, char** argv) { return airlock::cli::run(argc, argv); }

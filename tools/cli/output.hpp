@@ -1,0 +1,39 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "airlock/duration.hpp"
+#include "airlock/visitor.hpp"
+
+// How things are written, for people and for programs.
+
+namespace airlock::cli {
+
+using Json = nlohmann::ordered_json;
+
+// A length of time in JSON: seconds, or null for ever.
+[[nodiscard]] Json seconds(Duration duration);
+
+// A length of time for people: two digits or so, and a unit.
+[[nodiscard]] std::string brief(Duration duration);
+
+// What people see of a visitor. Whoever knows the visitor itself could act for it.
+[[nodiscard]] std::string digest(const VisitorId& visitor);
+
+// Text in columns as wide as they need to be; the first row is the heading. Numbers stand right.
+class Table {
+ public:
+  using Row = std::vector<std::string>;
+
+  explicit Table(Row heading) : rows_{std::move(heading)} {}
+  void add(Row row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
+  [[nodiscard]] std::string text(std::string_view indent = "") const;
+
+ private:
+  std::vector<Row> rows_;
+};
+
+}  // namespace airlock::cli

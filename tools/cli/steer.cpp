@@ -1,0 +1,135 @@
+#include <unistd.h>
+
+#include <charconv>
+#include <iostream>
+
+#include "airlock/error.hpp"
+#include "command.hpp"
+#include "output.hpp"
+
+namespace airlock::cli {
+namespace {
+
+struct Steer {
+  std::optional<GateName> gate = {};
+  std::string limit;
+  Duration duration{0};
+  bool until_resumed = false;
+  std::string visitor;
+  bool all = false;
+  bool now = false;
+  bool force = false;
+};
+
+int limit(const Command& command, Steer& options) {
+  std::optional<std::uint32_t> value;
+  if (options.limit != "clear") {
+    std::uint32_t number = 0;
+    const char* const end = options.limit.data() + options.limit.size();
+    const auto [stop, error] = std::from_chars(options.limit.data(), end, number);
+    if (error != std::errc{} || stop != end) {
+      throw InvalidArgument("limit \"" + options.limit + "\": a number or `clear` is needed");
+    }
+    value = number;
+  }
+  command.open()->set_limit(*options.gate, value);
+  return 0;
+}
+
+int pause(const Command& command, Steer& options) {
+  if (!options.until_resumed && options.duration == Duration(0)) {
+    throw InvalidArgument("pause: --for DURATION or --until-resumed is needed");
+  }
+  command.open()->pause(*options.gate, options.until_resumed ? kMaxTtl : options.duration);
+  return 0;
+}
+
+int resume(const Command& command, Steer& options) {
+  if (command.open()->resume(*options.gate)) return 0;
+  throw Exit{1, "gate \"" + options.gate->text() + "\": no operator had paused it"};
+}
+
+// The one whose digest begins so.
+VisitorId find_visitor(Store& store, const GateName& gate, const std::string& prefix) {
+  std::optional<VisitorId> found;
+  const std::optional<GateView> view = store.look(gate);
+  for (const HolderView& holder : view ? view->holders : std::vector<HolderView>()) {
+    if (!digest(holder.visitor).starts_with(prefix)) continue;
+    if (found) throw InvalidArgument("visitor " + prefix + ": several begin so, see `show`");
+    found = holder.visitor;
+  }
+  if (!found) {
+    throw Exit{kLost, "gate \"" + gate.text() + "\": nobody inside is called " + prefix};
+  }
+  return *found;
+}
+
+int revoke(const Command& command, Steer& options) {
+  if (options.visitor.empty() != options.all) {
+    throw InvalidArgument("revoke: a visitor, as `show` lists them, or --all is needed");
+  }
+  const std::shared_ptr<Store> store = command.open();
+  std::optional<VisitorId> visitor;
+  if (!options.all) visitor = find_visitor(*store, *options.gate, options.visitor);
+  const auto how = options.now ? Store::Revoke::now : Store::Revoke::graceful;
+  std::cout << store->revoke(*options.gate, visitor, how) << " revoked\n";
+  return 0;
+}
+
+bool confirms(const GateName& gate) {
+  if (isatty(STDIN_FILENO) == 0)
+    throw InvalidArgument("purge: without a terminal --force is needed");
+  std::cerr << "Forget holders, line, rates and overrides of \"" << gate.text() << "\"? [y/N] ";
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+int purge(const Command& command, Steer& options) {
+  if (!options.force && !confirms(*options.gate)) throw Exit{1, "nothing purged"};
+  if (command.open()->purge(*options.gate)) return 0;
+  throw Exit{1, "gate \"" + options.gate->text() + "\" is not known to this store"};
+}
+
+CLI::App& add(CLI::App& app, Command& command, const char* name, const char* help,
+              const std::shared_ptr<Steer>& options,
+              int (*action)(const Command& command, Steer& options)) {
+  CLI::App& added = add_subcommand(app, command, name, help, options, action);
+  add_gate(added, options->gate);
+  return added;
+}
+
+}  // namespace
+
+void add_steer(CLI::App& app, Command& command) {
+  const auto limited = std::make_shared<Steer>();
+  add(app, command, "limit", "Sets a limit instead of the visitors' own, until cleared", limited,
+      &limit)
+      .add_option("LIMIT", limited->limit, "A number; 0 closes the gate; or `clear`")
+      ->required()
+      ->type_name("");
+
+  const auto paused = std::make_shared<Steer>();
+  CLI::App& pause_app =
+      add(app, command, "pause", "Admits nobody; who is inside may finish", paused, &pause);
+  auto* const duration = add_duration(pause_app, "--for", paused->duration, "For so long");
+  auto* const until = pause_app.add_flag("--until-resumed", paused->until_resumed,
+                                         "Until `resume`, for a year at most");
+  duration->excludes(until);
+
+  const auto resumed = std::make_shared<Steer>();
+  add(app, command, "resume", "Lifts the operator's pause", resumed, &resume);
+
+  const auto revoked = std::make_shared<Steer>();
+  CLI::App& revoke_app = add(app, command, "revoke", "Tells a holder to stop", revoked, &revoke);
+  revoke_app.add_option("VISITOR", revoked->visitor, "As `show` lists it, or its beginning")
+      ->type_name("");
+  revoke_app.add_flag("--all", revoked->all, "Everybody inside");
+  revoke_app.add_flag("--now", revoked->now, "The slot is free at once, without a grace");
+
+  const auto purged = std::make_shared<Steer>();
+  add(app, command, "purge", "Forgets a gate: holders, line, rates, overrides", purged, &purge)
+      .add_flag("--force", purged->force, "Does not ask");
+}
+
+}  // namespace airlock::cli
