@@ -1,7 +1,6 @@
 #include "airlock/worker.hpp"
 
 #include <pthread.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is POSIX
 
 #include <atomic>
 #include <condition_variable>
@@ -9,30 +8,11 @@
 #include <thread>
 #include <utility>
 
+#include "base/block_signals.hpp"
 #include "base/fork.hpp"
 #include "base/per_process.hpp"
 
 namespace airlock::keeping {
-namespace {
-
-// A new thread inherits the mask: the program's signals go to the program's threads.
-class BlockSignals {
- public:
-  BlockSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  BlockSignals(const BlockSignals&) = delete;
-  BlockSignals& operator=(const BlockSignals&) = delete;
-  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
-}  // namespace
-
 struct Worker::State {
   State(const char* its_name, Clock& its_clock, std::function<void()> its_work)
       : name(its_name), clock(its_clock), work(std::move(its_work)) {}
@@ -96,7 +76,7 @@ void Worker::need(Instant at) {
   const std::lock_guard lock(state_->mutex);
   state_->woken = true;
   if (!state_->thread.joinable() && !state_->stopping) {
-    const BlockSignals blocked;
+    const base::BlockSignals blocked;
     state_->planned = Instant::min();
     state_->thread = std::thread([state = state_] { state->run(); });
     pthread_setname_np(state_->thread.native_handle(), state_->name);

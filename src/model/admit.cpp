@@ -88,6 +88,7 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
     const bool less = request.mode == RateMode::at_most;
     rate.info = standing(*gate, request.rates, less ? rate.taken : request.cost, moment.now);
   }
+  if (!room && bury(moment)) return admit_new(gate, request, asker, moment);
   if (request.line.join) return join(gate, request, asker, rate.info, moment);
   if (paused != 0) return refused(*gate, Reason::paused, Duration(paused - moment.now), rate.info);
   if (clear && room) return refused(*gate, Reason::rate, rate.info.retry_after, rate.info);

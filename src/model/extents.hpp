@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -36,11 +37,21 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   virtual ~Memory() = default;
 
-  // `bytes` of zeroes for extent `number` of a region, or null when there is no more room.
+  // `bytes` for extent `number` of a region, or null when there is no more room. They hold zeroes,
+  // or what was there when the extent was given back: records that are free.
   [[nodiscard]] virtual void* grow(Region region, std::uint32_t number,
                                    std::size_t bytes) noexcept = 0;
   virtual void shrink(Region region, std::uint32_t number, void* extent,
                       std::size_t bytes) noexcept = 0;
+
+  // Where an extent is, whoever made it, or will be. Null: not known before it is made.
+  [[nodiscard]] virtual void* address(Region /*region*/, std::uint32_t /*number*/,
+                                      std::size_t /*bytes*/) const noexcept {
+    return nullptr;
+  }
+
+  // Whether the extents end with the view of them. Those that other processes see do not.
+  [[nodiscard]] virtual bool is_private() const noexcept { return true; }
 };
 
 // A record and its place: resolved once, used often.
@@ -55,19 +66,28 @@ struct At {
 };
 
 // An array that grows by extents of doubling size, so that nothing ever moves and a reference costs
-// two loads. This object is one process's view: the extents are shared, the table of their
-// addresses is not.
+// two loads. This object is one process's view: the extents and their count are shared, the table
+// of their addresses is not. Whatever the reference, there is a T: one that cannot be right, because
+// the memory it came from is damaged, leads nowhere, which is a few Ts of this process.
 template <typename T>
 class ExtentArray {
  public:
   static constexpr std::uint32_t kMaxExtents = 24;
   static constexpr std::uint32_t kFirst = 64;  // Items in extent 0; extent n has kFirst << n.
 
-  ExtentArray(Memory& memory, Region region) noexcept : memory_(memory), region_(region) {}
+  ExtentArray(Memory& memory, Region region, Word<std::uint32_t>& extents) noexcept
+      : memory_(memory), region_(region), extents_(extents) {
+    view_.fill(nowhere());
+    for (std::uint32_t number = 0; number < kMaxExtents; ++number) {
+      void* const extent = memory.address(region, number, size_of(number) * sizeof(T));
+      if (extent != nullptr) view_[number] = {static_cast<T*>(extent), size_of(number) - 1};
+    }
+  }
   ExtentArray(const ExtentArray&) = delete;
   ExtentArray& operator=(const ExtentArray&) = delete;
   ~ExtentArray() {
-    while (extents_ > 0) shrink();
+    if (!memory_.is_private()) return;
+    for (std::uint32_t number = extents(); number-- > 0;) give_back(number);
   }
 
   static constexpr std::uint32_t extent_of(Ref ref) noexcept {
@@ -79,43 +99,66 @@ class ExtentArray {
   static constexpr std::uint32_t size_of(std::uint32_t extent) noexcept { return kFirst << extent; }
 
   [[nodiscard]] T& operator[](Ref ref) const noexcept {
-    if (ref < kFirst) return base_[0][ref];
-    const std::uint32_t extent = extent_of(ref);
-    return base_[extent][ref - start_of(extent)];
+    if (ref < kFirst) return view_[0].items[ref];
+    const std::uint32_t number = extent_of(ref);
+    const View& view = view_[number];
+    return view.items[(ref - start_of(number)) & view.mask];
   }
-  [[nodiscard]] std::uint32_t extents() const noexcept { return extents_; }
+  [[nodiscard]] std::uint32_t extents() const noexcept {
+    return std::min(extents_.get(), kMaxExtents);
+  }
 
   // Makes it as long as another array that it runs beside. False: no room.
-  [[nodiscard]] bool resize(std::uint32_t extents) noexcept {
-    while (extents_ > extents) shrink();
-    while (extents_ < extents) {
+  [[nodiscard]] bool resize(std::uint32_t extents) {
+    while (this->extents() > extents) shrink();
+    while (this->extents() < extents) {
       if (!grow()) return false;
     }
     return true;
   }
 
-  [[nodiscard]] bool grow() noexcept {
-    if (extents_ == kMaxExtents) return false;
-    void* extent = memory_.grow(region_, extents_, size_of(extents_) * sizeof(T));
+  [[nodiscard]] bool grow() {
+    const std::uint32_t number = extents();
+    if (number == kMaxExtents) return false;
+    void* const extent = memory_.grow(region_, number, size_of(number) * sizeof(T));
     if (extent == nullptr) return false;
-    base_[extents_++] = static_cast<T*>(extent);
+    view_[number] = {static_cast<T*>(extent), size_of(number) - 1};
+    extents_.publish(number + 1);
     return true;
   }
-  void shrink() noexcept {
-    --extents_;
-    memory_.shrink(region_, extents_, base_[extents_], size_of(extents_) * sizeof(T));
-    base_[extents_] = nullptr;
+  // REQUIRES: an extent.
+  void shrink() {
+    const std::uint32_t last = extents() - 1;
+    extents_.publish(last);
+    give_back(last);
   }
 
  private:
+  struct View {
+    T* items;
+    std::uint32_t mask;
+  };
+  static constexpr std::uint32_t kNameable = 27;  // Every Ref is in one of so many extents.
+
+  static View nowhere() noexcept {
+    alignas(T) static std::array<std::byte, kFirst * sizeof(T)> items;
+    return {reinterpret_cast<T*>(items.data()), kFirst - 1};
+  }
+
+  void give_back(std::uint32_t number) noexcept {
+    T* const items = view_[number].items;
+    if (memory_.is_private()) view_[number] = nowhere();
+    memory_.shrink(region_, number, items, size_of(number) * sizeof(T));
+  }
+
   Memory& memory_;
   Region region_;
-  std::uint32_t extents_ = 0;
-  std::array<T*, kMaxExtents> base_ = {};
+  Word<std::uint32_t>& extents_;
+  std::array<View, kNameable> view_;
 };
 
-// The shared part of a pool. `fresh` is authoritative: records at and above it were never used. The
-// rest is derived.
+// The shared part of a pool. `extents` and `fresh` are authoritative: records at and above `fresh`
+// were never used. The rest is derived.
 struct PoolHead {
   static constexpr std::uint32_t kMaxExtents = ExtentArray<int>::kMaxExtents;
 
@@ -125,8 +168,8 @@ struct PoolHead {
     std::uint32_t used = 0;
   };
   Word<std::uint32_t> extents;
-  std::uint32_t open = 0;  // Bit n: extent n has a record to give.
-  std::array<Extent, kMaxExtents> extent;
+  std::uint32_t open = 0;           // Bit n: extent n has a record to give.
+  std::array<Extent, 32> extent{};  // One for every bit, whatever they say.
 };
 
 // Records of one kind, taken lowest extent first so that a pool that empties can shrink. T has `Ref
@@ -136,7 +179,7 @@ template <typename T>
 class Pool {
  public:
   Pool(PoolHead& head, Memory& memory, Region region) noexcept
-      : head_(head), items_(memory, region) {}
+      : head_(head), items_(memory, region, head.extents) {}
 
   [[nodiscard]] T& operator[](Ref ref) const noexcept { return items_[ref]; }
   [[nodiscard]] At<T> at(Ref ref) const noexcept { return {ref, &items_[ref]}; }
@@ -144,7 +187,7 @@ class Pool {
   // Makes sure that the next `count` takes succeed.
   [[nodiscard]] bool reserve(std::uint32_t count) {
     if (head_.open != 0) {
-      const auto number = static_cast<std::uint32_t>(std::countr_zero(head_.open));
+      const std::uint32_t number = lowest(head_.open);
       if (items_.size_of(number) - head_.extent[number].used >= count) return true;
     }
     return make_room(count);
@@ -152,7 +195,7 @@ class Pool {
 
   // REQUIRES: a reserve() that covers it.
   [[nodiscard]] Ref take() {
-    const auto number = static_cast<std::uint32_t>(std::countr_zero(head_.open));
+    const std::uint32_t number = lowest(head_.open);
     PoolHead::Extent& extent = head_.extent[number];
     Ref ref = extent.free;
     if (ref != kNone) {
@@ -176,7 +219,7 @@ class Pool {
     extent.free = ref;
     --extent.used;
     head_.open |= 1U << number;
-    if (head_.extents.get() > 1) shrink();
+    if (items_.extents() > 1) shrink();
   }
 
   [[nodiscard]] std::uint32_t extents() const noexcept { return items_.extents(); }
@@ -184,9 +227,9 @@ class Pool {
   // Every record that is not free, in the order of their places.
   template <typename Visitor>
   void for_each(Visitor&& visit) const {
-    for (std::uint32_t number = 0; number < head_.extents.get(); ++number) {
+    for (std::uint32_t number = 0; number < items_.extents(); ++number) {
       const Ref start = items_.start_of(number);
-      const Ref end = start + head_.extent[number].fresh.get();
+      const Ref end = start + fresh(number);
       for (Ref ref = start; ref < end; ++ref) {
         if (!items_[ref].is_free()) visit(ref);
       }
@@ -196,14 +239,14 @@ class Pool {
   // The derived part from the records.
   void rebuild() noexcept {
     head_.open = 0;
-    for (std::uint32_t number = 0; number < head_.extents.get(); ++number) {
+    for (std::uint32_t number = 0; number < items_.extents(); ++number) {
       rebuild_extent(number);
     }
   }
 
   [[nodiscard]] std::uint32_t used() const noexcept {
     std::uint32_t total = 0;
-    for (std::uint32_t number = 0; number < head_.extents.get(); ++number) {
+    for (std::uint32_t number = 0; number < items_.extents(); ++number) {
       total += head_.extent[number].used;
     }
     return total;
@@ -211,19 +254,27 @@ class Pool {
 
   // One past the highest place ever used.
   [[nodiscard]] Ref end() const noexcept {
-    const std::uint32_t extents = head_.extents.get();
+    const std::uint32_t extents = items_.extents();
     if (extents == 0) return 0;
-    return items_.start_of(extents - 1) + head_.extent[extents - 1].fresh.get();
+    return items_.start_of(extents - 1) + fresh(extents - 1);
   }
   // Whether there is a record at the place, in use or not.
   [[nodiscard]] bool has(Ref ref) const noexcept {
     const std::uint32_t number = items_.extent_of(ref);
-    return number < head_.extents.get() &&
-           ref - items_.start_of(number) < head_.extent[number].fresh.get();
+    return number < items_.extents() && ref - items_.start_of(number) < fresh(number);
   }
   [[nodiscard]] bool live(Ref ref) const noexcept { return has(ref) && !items_[ref].is_free(); }
 
  private:
+  static std::uint32_t lowest(std::uint32_t open) noexcept {
+    return static_cast<std::uint32_t>(std::countr_zero(open)) % 32;
+  }
+
+  // How many records of the extent were ever used.
+  [[nodiscard]] std::uint32_t fresh(std::uint32_t number) const noexcept {
+    return std::min(head_.extent[number].fresh.get(), items_.size_of(number));
+  }
+
   [[nodiscard, gnu::noinline]] bool make_room(std::uint32_t count) {
     while (!has_room(count)) {
       if (!add_extent()) return false;
@@ -234,21 +285,19 @@ class Pool {
   [[nodiscard]] bool has_room(std::uint32_t count) const noexcept {
     std::uint32_t total = 0;
     for (std::uint32_t open = head_.open; open != 0 && total < count; open &= open - 1) {
-      const auto number = static_cast<std::uint32_t>(std::countr_zero(open));
+      const std::uint32_t number = lowest(open);
       total += items_.size_of(number) - head_.extent[number].used;
     }
     return total >= count;
   }
 
   [[nodiscard]] bool add_extent() {
-    const std::uint32_t number = head_.extents.get();
-    // There may be one that was made, or given back, in a step that was cut.
-    if (items_.extents() == number && !items_.grow()) return false;
+    const std::uint32_t number = items_.extents();
     PoolHead::Extent& extent = head_.extent[number];
     extent.fresh.set(0);
     extent.free = kNone;
     extent.used = 0;
-    head_.extents.publish(number + 1);
+    if (!items_.grow()) return false;
     head_.open |= 1U << number;
     return true;
   }
@@ -256,11 +305,10 @@ class Pool {
   // Gives back empty extents from the end, but keeps one while those below are more than half full:
   // no thrashing.
   [[gnu::noinline]] void shrink() {
-    for (std::uint32_t last = head_.extents.get(); last-- > 1;) {
+    for (std::uint32_t last = items_.extents(); last-- > 1;) {
       if (head_.extent[last].used != 0) return;
       if (head_.extent[last - 1].used > items_.size_of(last - 1) / 2) return;
       head_.open &= ~(1U << last);
-      head_.extents.publish(last);
       items_.shrink();
     }
   }
@@ -269,7 +317,7 @@ class Pool {
     PoolHead::Extent& extent = head_.extent[number];
     extent.free = kNone;
     extent.used = 0;
-    for (std::uint32_t i = extent.fresh.get(); i-- > 0;) {
+    for (std::uint32_t i = fresh(number); i-- > 0;) {
       T& item = items_[items_.start_of(number) + i];
       if (item.is_free()) {
         item.link = extent.free;

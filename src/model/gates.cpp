@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "model/visits.hpp"
 
@@ -12,8 +13,8 @@ Shard::Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store,
       number_(number),
       gates_(head.gates, memory, Region::gates),
       visits_(head.visits, memory, Region::visits),
-      deadlines_(memory, Region::deadlines),
-      places_(memory, Region::places),
+      deadlines_(memory, Region::deadlines, head.deadlines),
+      places_(memory, Region::places, head.places),
       tiers_(head.tiers, memory, Region::tiers),
       pauses_(head.pauses, memory, Region::pauses),
       slot_nodes_(head.slots, memory, Region::slots),
@@ -25,6 +26,20 @@ void throw_no_room(const char* what_for) {
   throw StoreError(StoreError::Kind::no_room, StoreError::Outcome::nothing_happened,
                    std::string("the store has no room for ") + what_for);
 }
+
+namespace {
+
+thread_local bool g_damage = false;
+
+}  // namespace
+
+void throw_damaged() {
+  g_damage = true;
+  throw StoreError(StoreError::Kind::busy, StoreError::Outcome::unknown,
+                   "the store's memory was damaged and is being repaired; ask again");
+}
+
+bool take_damage() noexcept { return std::exchange(g_damage, false); }
 
 void throw_other_order(std::string_view gate) {
   throw InvalidArgument("gate \"" + std::string(gate) +

@@ -7,8 +7,9 @@
 
 namespace airlock::model {
 
-// The shared part of an index. All of it is derived.
+// The shared part of an index. All of it but `extents` is derived.
 struct IndexHead {
+  Word<std::uint32_t> extents;
   std::uint32_t buckets = 0;
   std::uint32_t mask = 0;  // 2^n - 1, the smallest that reaches every bucket.
   std::uint32_t items = 0;
@@ -23,20 +24,22 @@ class Index {
 
  public:
   Index(IndexHead& head, Pool<Record>& pool, Memory& memory, Region region) noexcept
-      : head_(head), pool_(pool), buckets_(memory, region) {}
+      : head_(head), pool_(pool), buckets_(memory, region, head.extents) {}
 
   // Makes the first buckets. False: no room.
-  [[nodiscard]] bool reserve() noexcept {
-    if (head_.buckets != 0) return true;
+  [[nodiscard]] bool reserve() {
+    if (head_.buckets != 0 && buckets_.extents() != 0) return true;
     if (buckets_.extents() == 0 && !buckets_.grow()) return false;
     clear();
     return true;
   }
 
   // Empties the index; for rebuild. REQUIRES: reserve().
-  void clear() noexcept {
+  void clear() {
     while (buckets_.extents() > 1) buckets_.shrink();
-    head_ = {kMinBuckets, kMinBuckets - 1, 0};
+    head_.buckets = kMinBuckets;
+    head_.mask = kMinBuckets - 1;
+    head_.items = 0;
     for (Ref bucket = 0; bucket < kMinBuckets; ++bucket) buckets_[bucket] = kNone;
   }
 
@@ -51,14 +54,14 @@ class Index {
     return {};
   }
 
-  void insert(At<Record> record) noexcept {
+  void insert(At<Record> record) {
     if (++head_.items > head_.buckets) split();
     Ref& bucket = buckets_[bucket_of(record->hash)];
     record->link = bucket;
     bucket = record.ref;
   }
 
-  void erase(At<Record> record) noexcept {
+  void erase(At<Record> record) {
     Ref* place = &buckets_[bucket_of(record->hash)];
     while (*place != record.ref) place = &pool_[*place].link;
     *place = record->link;
@@ -79,7 +82,7 @@ class Index {
 
   // One more bucket takes its share from its buddy. Without room for it the chains only grow
   // longer.
-  [[gnu::noinline]] void split() noexcept {
+  [[gnu::noinline]] void split() {
     const std::uint32_t added = head_.buckets;
     if (ExtentArray<Ref>::extent_of(added) >= buckets_.extents() && !buckets_.grow()) return;
     const std::uint32_t buddy = added - std::bit_floor(added);
@@ -95,13 +98,13 @@ class Index {
   }
 
   // Four at a time, so that the buckets are gone when the items are.
-  [[gnu::noinline]] void contract() noexcept {
+  [[gnu::noinline]] void contract() {
     for (int i = 0; i < 4 && head_.items < head_.buckets / 4 && head_.buckets > kMinBuckets; ++i) {
       merge();
     }
   }
 
-  void merge() noexcept {
+  void merge() {
     const std::uint32_t last = --head_.buckets;
     if (last == head_.mask / 2 + 1) head_.mask /= 2;
     Ref ref = buckets_[last];

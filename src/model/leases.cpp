@@ -18,7 +18,8 @@ namespace airlock::model {
   if (token.fence == 0 || !visits_.has(ref)) return false;
   const At<Visit> visit = visits_.at(ref);
   const auto is_meant = [&] {
-    return visit->fence() == token.fence && visit->inside() && visit->visitor == token.visitor;
+    return visit->fence() == token.fence && visit->inside() &&
+           visit->state() != VisitState::returning && visit->visitor == token.visitor;
   };
   if (!is_meant()) return false;
   const At<Gate> gate = gates_.at(visit->gate);
@@ -122,16 +123,55 @@ std::optional<Granted> Shard::adopt(const Token& token, std::uint32_t hash, Owne
   return answer;
 }
 
-void Shard::end_owner(Owner owner, Moment& moment) {
+// Alone the place is compared and the stamp: the token has its place from the store itself.
+std::optional<Ref> Shard::give_up(const Token& token, Micros now) {
+  const auto ref = static_cast<Ref>(token.place);
+  if (token.fence == 0 || !visits_.has(ref)) return std::nullopt;
+  Visit& visit = visits_[ref];
+  const auto word = [&](VisitState state) {
+    return token.fence << 4 | static_cast<std::uint64_t>(state);
+  };
+  if (visit.word.get() != word(VisitState::holding) || visit.expiry.get() <= now) {
+    return std::nullopt;
+  }
+  if (!visit.word.replace(word(VisitState::holding), word(VisitState::returning))) {
+    return std::nullopt;
+  }
+  return ref;
+}
+
+void Shard::fold(Ref returning, Moment& moment) {
+  if (!visits_.has(returning)) return;
+  const At<Visit> visit = visits_.at(returning);
+  if (visit->state() != VisitState::returning) return;
+  const At<Gate> gate = gates_.at(visit->gate);
+  gate->last_used = moment.now;
+  end_hold(gate, visit, moment);
+}
+
+void Shard::fold_all(Moment& moment) {
+  visits_.for_each([&](Ref ref) { fold(ref, moment); });
+}
+
+template <typename Condition>
+void Shard::end_bound(Condition&& ended, Moment& moment) {
   visits_.for_each([&](Ref ref) {
     const At<Visit> visit = visits_.at(ref);
-    if (visit->hold.get() != Hold::bound || visit->owner.get() != owner) return;
+    if (visit->hold.get() != Hold::bound || !ended(visit->owner.get())) return;
     const At<Gate> gate = gates_.at(visit->gate);
     if (visit->inside()) bump(gate->tallies.died);
     if (visit->in_line()) bump(gate->tallies.abandoned);
     remove_with_refund(gate, visit, moment.now);
   });
   gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
+}
+
+void Shard::end_owner(Owner owner, Moment& moment) {
+  end_bound([owner](Owner its) { return its == owner; }, moment);
+}
+
+void Shard::end_dead(Moment& moment) {
+  end_bound([this](Owner owner) { return owner != 0 && listener_.is_dead(owner); }, moment);
 }
 
 }  // namespace airlock::model

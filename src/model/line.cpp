@@ -75,8 +75,9 @@ void Shard::advance(At<Gate> gate, Moment& moment) {
     return;
   }
   while (present(*gate) != 0 && !is_full(*gate)) {
-    if (!hand_over(gate, visits_.at(candidate(*gate, moment)), moment)) return;
+    if (!hand_over(gate, visits_.at(candidate(*gate, moment)), moment)) break;
   }
+  if (present(*gate) != 0) (void)bury(moment);
 }
 
 // Whether nobody of the line can fit, whoever's turn it is.

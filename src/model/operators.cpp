@@ -74,7 +74,8 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   view.order = gate.order;
   view.last_fence = gate.last_fence.get();
   for (Ref at = by_deadline().first(gate.inside); at != kNone; at = by_deadline().next(at)) {
-    if (visits_[at].inside()) view.holders.push_back(holder_view(visits_[at], moment.now));
+    const bool counts = visits_[at].inside() && visits_[at].state() != VisitState::returning;
+    if (counts) view.holders.push_back(holder_view(visits_[at], moment.now));
   }
   std::ranges::stable_sort(view.holders, std::greater(), &HolderView::age);
   for (Ref at = by_order().first(gate.line); at != kNone; at = by_order().next(at)) {

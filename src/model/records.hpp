@@ -69,8 +69,10 @@ struct Visit {
   [[nodiscard]] bool in_line() const noexcept {
     return state() == VisitState::waiting || state() == VisitState::absent;
   }
+  // Also while it is returning: until that is folded in it takes up room.
   [[nodiscard]] bool inside() const noexcept {
-    return state() == VisitState::handed || state() == VisitState::holding;
+    const VisitState now = state();
+    return now == VisitState::handed || now == VisitState::holding || now == VisitState::returning;
   }
   // Whether its visitor should ask rather than wait to be told.
   [[nodiscard]] bool news_pending() const noexcept {
@@ -97,6 +99,8 @@ struct Visit {
   // Derived.
   Ref link = kNone;         // Index chain, or the pool's.
   Micros called_until = 0;  // A several-gate waiter was told that it is its turn.
+  Word<Owner> watcher;      // Which process is to be told of changes, and what it calls this one.
+  Word<std::uint32_t> watch_number;  // For stores that span processes.
 
   // Authoritative again, less often read.
   Word<Micros> patience_end;
@@ -248,6 +252,7 @@ struct ShardHead {
   // The newest; at least the wall clock's microseconds, so that it grows even if this is lost.
   Word<std::uint64_t> stamp;
   PoolHead gates, visits, tiers, pauses, slots;
+  Word<std::uint32_t> deadlines, places;  // Extents of what runs beside the visits.
   IndexHead gate_index, visit_index;
   std::uint32_t waiters = 0;  // In all lines together. Derived.
   Ref sweep = 0;              // Where the search for forgotten gates goes on.

@@ -47,10 +47,15 @@ class Listener {
 
   // The visit was handed the slot, called, revoked, or is about to end. Must not call back into the
   // shard.
-  virtual void changed(Ref ref, const Visit& visit) noexcept = 0;
+  virtual void changed(Ref ref, Visit& visit) noexcept = 0;
 
   // Whether a waiter can be told. A false makes it absent.
   [[nodiscard]] virtual bool reachable(const Visit& visit) noexcept = 0;
+
+  // Asked when there is no room: whether processes have died that may have left some. What is true
+  // is told once.
+  [[nodiscard]] virtual bool anyone_died() noexcept { return false; }
+  [[nodiscard]] virtual bool is_dead(Owner /*owner*/) noexcept { return false; }
 };
 
 // The rules, over the records of one shard: (state, request, moment) -> answer. The caller holds
@@ -97,8 +102,15 @@ class Shard {
   // Whether a step that admits nobody itself may hand something over.
   [[nodiscard]] bool has_lines() const noexcept { return head_.waiters != 0; }
 
-  // Ends every bound visit of a process that is no more.
+  // Ends every bound visit of a process that is no more; of all that the listener says are dead.
   void end_owner(Owner owner, Moment& moment);
+  void end_dead(Moment& moment);
+
+  // Gives back without the lock what is held at the token's place, by one word: it is `returning`
+  // until a step folds it in. Nothing: not there; look it up under the lock.
+  [[nodiscard]] std::optional<Ref> give_up(const Token& token, Micros now);
+  void fold(Ref returning, Moment& moment);
+  void fold_all(Moment& moment);
 
   // Looks at the next so many places of the gate table: ends what ran out, forgets what is idle.
   void sweep(std::uint32_t places, Moment& moment);
@@ -180,6 +192,8 @@ class Shard {
   [[nodiscard]] At<Visit> holder_of(At<Gate> gate, const Token& token, Moment& moment);
   [[nodiscard]] std::uint64_t place_of(Ref visit) const noexcept;
   void end_hold(At<Gate> gate, At<Visit> visit, Moment& moment);
+  template <typename Condition>
+  void end_bound(Condition&& ended, Moment& moment);
   [[nodiscard]] At<Visit> new_visit(At<Gate> gate, const Request& request, const Asker& asker,
                                     Moment& moment);
   [[nodiscard]] bool reserve_visits(std::uint32_t count);
@@ -232,6 +246,11 @@ class Shard {
   void settle(At<Gate> gate, Moment& moment) {
     if (moment.now >= gate->next_due) reap(gate, moment.now);
     if (gate->line != kNone) advance(gate, moment);
+  }
+  [[nodiscard]] bool bury(Moment& moment) {
+    if (!listener_.anyone_died()) return false;
+    end_dead(moment);
+    return true;
   }
   void reap(At<Gate> gate, Micros now);
   void pass_over(At<Gate> gate, At<Visit> visit, Micros now);
@@ -361,6 +380,11 @@ inline constexpr Micros kIdleGate = 600'000'000;
 
 [[noreturn]] void throw_no_room(const char* what_for);
 [[noreturn]] void throw_other_order(std::string_view gate);
+
+// Memory that others write to may hold what cannot be. Who finds that ends the step so; the shard is
+// to be rebuilt then. take_damage() says once whether this thread did.
+[[noreturn]] void throw_damaged();
+[[nodiscard]] bool take_damage() noexcept;
 
 inline void bump(Word<std::uint64_t>& counter) { counter.set(counter.get() + 1); }
 

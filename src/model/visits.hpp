@@ -34,7 +34,8 @@ inline At<Visit> Shard::holder_of(At<Gate> gate, const Token& token, Moment& mom
   gate->last_used = moment.now;
   if (moment.now >= gate->next_due) settle(gate, moment);
   const At<Visit> visit = find(gate.ref, token.visitor);
-  const bool held = visit && visit->inside() && token.fence != 0 && visit->fence() == token.fence;
+  const bool held = visit && visit->inside() && token.fence != 0 && visit->fence() == token.fence &&
+                    visit->state() != VisitState::returning;
   return held ? visit : At<Visit>();
 }
 

@@ -27,6 +27,13 @@ class Word {
     value_.store(value, std::memory_order_relaxed);
     cut_point();
   }
+  // Publishes unless somebody else has changed it meanwhile.
+  [[nodiscard]] bool replace(T expected, T value) {
+    const bool replaced =
+        value_.compare_exchange_strong(expected, value, std::memory_order_acq_rel);
+    cut_point();
+    return replaced;
+  }
   void publish(T value) {
     value_.store(value, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);

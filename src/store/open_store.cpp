@@ -1,6 +1,7 @@
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "store/shm/shm_store.hpp"
 #include "store/uri.hpp"
 
 namespace airlock {
@@ -11,11 +12,16 @@ std::shared_ptr<Store> open_memory(const Uri& uri) {
   return memory::make_store({.shards = uri.count("shards")}, Clock::system());
 }
 
+std::shared_ptr<Store> open_shm(const Uri& uri) {
+  return shm::make_store(shm::Options::from(uri), Clock::system());
+}
+
 }  // namespace
 
 std::shared_ptr<Store> open_store(std::string_view uri) {
   const Uri parsed = Uri::parse(uri);
   if (parsed.store() == StoreKind::memory) return open_memory(parsed);
+  if (parsed.store() == StoreKind::shm) return open_shm(parsed);
   throw InvalidArgument("store URI: " + parsed.scheme() + ": is not built into this version");
 }
 

@@ -46,7 +46,7 @@ constexpr StoreId kStore = 77;
 
 class Deaf final : public model::Listener {
  public:
-  void changed(model::Ref /*ref*/, const model::Visit& /*visit*/) noexcept override {}
+  void changed(model::Ref /*ref*/, model::Visit& /*visit*/) noexcept override {}
   bool reachable(const model::Visit& /*visit*/) noexcept override { return true; }
 };
 

@@ -70,7 +70,8 @@ TEST(Extents, HoldEveryPlaceOnce) {
 
 TEST(Extents, StayWhereTheyAreWhileMoreAreAdded) {
   HeapMemory memory;
-  ExtentArray<std::uint32_t> array(memory, Region::slots);
+  Word<std::uint32_t> extents;
+  ExtentArray<std::uint32_t> array(memory, Region::slots, extents);
   ASSERT_TRUE(array.grow());
   std::uint32_t* first = &array[0];
   while (array.extents() < 10) ASSERT_TRUE(array.grow());
@@ -82,7 +83,8 @@ TEST(Extents, StayWhereTheyAreWhileMoreAreAdded) {
 TEST(Extents, AreGivenBackInTheEnd) {
   HeapMemory memory;
   {
-    ExtentArray<int> array(memory, Region::slots);
+    Word<std::uint32_t> extents;
+    ExtentArray<int> array(memory, Region::slots, extents);
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(array.grow());
     EXPECT_EQ(memory.extents, 5U);
   }

@@ -24,7 +24,7 @@ std::function<void()> Watchers::remove(model::Ref visit, const VisitorId& visito
   return changed;
 }
 
-void Watchers::changed(model::Ref ref, const model::Visit& /*visit*/) noexcept {
+void Watchers::changed(model::Ref ref, model::Visit& /*visit*/) noexcept {
   if (watching_ == 0 || ref >= watchers_.size() || !watchers_[ref].changed) return;
   due_.push_back(std::move(watchers_[ref]));
   forget(ref);

@@ -24,7 +24,7 @@ class Watchers final : public model::Listener {
   [[nodiscard]] std::function<void()> remove(model::Ref visit, const VisitorId& visitor,
                                              std::unique_lock<base::Mutex>& lock);
 
-  void changed(model::Ref ref, const model::Visit& visit) noexcept override;
+  void changed(model::Ref ref, model::Visit& visit) noexcept override;
   [[nodiscard]] bool any_due() const noexcept { return !due_.empty(); }
   [[nodiscard]] bool reachable(const model::Visit& /*visit*/) noexcept override { return true; }
 

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "airlock/testing.hpp"
+#include "store/shm/shm_store.hpp"
+#include "store/support/temp_dir.hpp"
 
 namespace airlock {
 
@@ -17,11 +19,14 @@ using namespace std::chrono_literals;
 // A store of each kind, on a clock that is stepped and with faults on demand.
 struct StoreKind {
   const char* name;
-  std::shared_ptr<Store> (*make)(testing::ManualClock& clock);
+  std::shared_ptr<Store> (*make)(testing::ManualClock& clock, const TempDir& dir);
 };
 
 inline const StoreKind kStoreKinds[] = {
-    {"memory", [](testing::ManualClock& clock) { return testing::memory_store(clock); }},
+    {"memory", [](testing::ManualClock& clock,
+                  const TempDir& /*dir*/) { return testing::memory_store(clock); }},
+    {"shm", [](testing::ManualClock& clock,
+               const TempDir& dir) { return shm::make_store({.dir = dir.path()}, clock); }},
 };
 
 // What waits for a thread of another's: real time, but only as long as it takes.
@@ -67,9 +72,10 @@ class WaitingTest : public ::testing::TestWithParam<StoreKind> {
     return view ? view->counts.waiting : 0;
   }
 
+  TempDir dir_;
   testing::ManualClock clock_;
   std::shared_ptr<testing::FaultyStore> store_ =
-      std::make_shared<testing::FaultyStore>(GetParam().make(clock_));
+      std::make_shared<testing::FaultyStore>(GetParam().make(clock_, dir_));
 };
 
 inline std::string kind_name(const ::testing::TestParamInfo<StoreKind>& info) {

@@ -1,5 +1,7 @@
 #include "airlock/testing.hpp"
 #include "contract/support/store_under_test.hpp"
+#include "store/shm/shm_store.hpp"
+#include "store/support/temp_dir.hpp"
 
 namespace airlock::contract {
 namespace {
@@ -17,6 +19,20 @@ class MemoryStoreUnderTest final : public StoreUnderTest {
   std::shared_ptr<Store> store_ = airlock::testing::memory_store(clock_);
 };
 
+class ShmStoreUnderTest final : public StoreUnderTest {
+ public:
+  std::shared_ptr<Store> store() override { return store_; }
+  Instant now() override { return clock_.now(); }
+  void advance(Duration duration) override { clock_.advance(duration); }
+  void jump_wall(Duration by) override { clock_.set_wall(clock_.wall() + by); }
+  Instant wall() override { return clock_.wall(); }
+
+ private:
+  TempDir dir_;
+  airlock::testing::ManualClock clock_;
+  std::shared_ptr<Store> store_ = shm::make_store({.dir = dir_.path()}, clock_);
+};
+
 template <typename Kind>
 std::unique_ptr<StoreUnderTest> make() {
   return std::make_unique<Kind>();
@@ -27,6 +43,7 @@ std::unique_ptr<StoreUnderTest> make() {
 std::vector<StoreFactory> all_stores() {
   return {
       {"memory", make<MemoryStoreUnderTest>},
+      {"shm", make<ShmStoreUnderTest>},
   };
 }
 

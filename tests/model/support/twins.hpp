@@ -35,7 +35,7 @@ class Twins {
  private:
   class Listener final : public model::Listener {
    public:
-    void changed(model::Ref /*ref*/, const model::Visit& visit) noexcept override {
+    void changed(model::Ref /*ref*/, model::Visit& visit) noexcept override {
       told.insert(visit.visitor);
     }
     bool reachable(const model::Visit& visit) noexcept override {

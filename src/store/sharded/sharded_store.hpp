@@ -1,0 +1,255 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "airlock/store.hpp"
+#include "base/hash.hpp"
+#include "base/random.hpp"
+#include "model/shard.hpp"
+#include "store/validate.hpp"
+
+namespace airlock::sharded {
+
+// What the steps of one shard need beside it. Used under the shard's lock.
+struct StepSource {
+  explicit StepSource(const model::Label& default_label) : label(default_label) {}
+
+  // The wall clock to a millisecond; read anew where time stands still, as in tests.
+  model::Micros wall_at(model::Micros now, Clock& clock) noexcept {
+    constexpr model::Micros kFresh = 1'000;
+    if (now - wall_read >= kFresh || now == wall_read) {
+      wall_read = now;
+      wall_offset = clock.wall().count() - now;
+    }
+    return now + wall_offset;
+  }
+
+  model::Draw draw{base::random31()};
+  model::Micros wall_read = 0;
+  model::Micros wall_offset = 0;
+  model::Label label;
+};
+
+// What stores that keep their state in shards of the model have in common: a step is one call to a
+// shard, under its lock, at one moment.
+//
+// Self says where the shards are and what locks them:
+//
+//   State& state()                 of this process; has
+//     id(), seed(), owner(), and cells, pointers to
+//   Cell                           a StepSource with a `shard`
+//   Guard(Self&, State&, Cell&)    holds the lock; at its end tells those who must know, unlocked
+//   Guard::begin(Moment&)          what is to be done before the step
+//   released_aside(...)            gives back without the lock, where it cannot be had; false: no
+template <typename Self, typename State, typename Cell, typename Guard>
+class ShardedStore : public Store {
+ public:
+  StoreId id() override { return self().state().id(); }
+  Clock& clock() noexcept override { return clock_; }
+
+  Answer admit(const Request& request) override {
+    validate(request);
+    Step step(self(), request.gate, Stamps::always);
+    return step->admit(request, step.hash(), step.asker(), step.moment());
+  }
+
+  GroupAnswer admit_all(std::span<const Request> requests) override {
+    validate_group(requests);
+    State& state = self().state();
+    std::vector<std::uint32_t> hashes;
+    for (const Request& request : requests) {
+      hashes.push_back(static_cast<std::uint32_t>(hash_of(state, request.gate.view())));
+    }
+    Step step(self(), state, requests.front().gate, Stamps::always);
+    return step->admit_all(requests, hashes, step.asker(), step.moment());
+  }
+
+  bool leave(const GateName& gate, const VisitorId& visitor) override {
+    Step step(self(), gate);
+    return step->leave(gate.view(), step.hash(), visitor, step.moment());
+  }
+
+  void refund(const Request& request) override {
+    validate(request);
+    Step step(self(), request.gate);
+    step->refund(request, step.hash(), step.moment());
+  }
+
+  using Store::renew;
+  void renew(std::span<RenewItem> items) override {
+    State& state = self().state();
+    for (const RenewItem& item : items) {
+      check(state, item.token);
+      validate_ttl(item.ttl);
+      if (item.weight == 0) throw InvalidArgument("weight 0: a lease weighs at least 1");
+    }
+    for (RenewItem& item : items) {
+      Step step(self(), state, item.token.gate);
+      step->renew(item, step.hash(), step.moment());
+    }
+  }
+
+  bool release(const Token& token) override {
+    State& state = self().state();
+    check(state, token);
+    if (token.place != 0 && model::shard_of(token.place) < state.cells.size()) {
+      Cell& cell = *state.cells[model::shard_of(token.place)];
+      if (self().released_aside(state, cell, token)) return true;
+      Step step(self(), state, cell);
+      if (step->release_at(token, step.moment())) return true;
+    }
+    Step step(self(), state, token.gate);
+    return step->release(token, step.hash(), step.moment());
+  }
+
+  bool disown(const Token& token) override {
+    Step step(self(), token);
+    return step->disown(token, step.hash(), step.moment());
+  }
+
+  std::optional<Granted> adopt(const Token& token) override {
+    Step step(self(), token);
+    return step->adopt(token, step.hash(), step.asker().owner, step.moment());
+  }
+
+  std::optional<GateView> look(const GateName& gate) override {
+    Step step(self(), gate);
+    return step->look(gate.view(), step.hash(), step.moment());
+  }
+
+  std::vector<GateCounts> counts(std::span<const GateName> gates) override {
+    std::vector<GateCounts> result;
+    result.reserve(gates.size());
+    for (const GateName& gate : gates) {
+      Step step(self(), gate);
+      result.push_back(step->counts(gate.view(), step.hash(), step.moment()));
+    }
+    return result;
+  }
+
+  std::vector<std::string> list() override {
+    std::vector<std::string> names;
+    State& state = self().state();
+    for (auto& cell : state.cells) {
+      Step step(self(), state, *cell);
+      step->list(names, step.moment());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+
+  void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
+    if (limit) validate_limit(*limit);
+    Step step(self(), gate);
+    step->set_limit(gate, step.hash(), limit, step.moment());
+  }
+
+  using Store::pause;
+  void pause(const GateName& gate, Duration duration, std::string_view reporter) override {
+    validate_pause(duration, reporter);
+    Step step(self(), gate);
+    step->pause(gate, step.hash(), duration, reporter, step.moment());
+  }
+
+  using Store::resume;
+  bool resume(const GateName& gate, std::string_view reporter) override {
+    Step step(self(), gate);
+    return step->resume(gate.view(), step.hash(), reporter, step.moment());
+  }
+
+  std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
+                     Revoke how) override {
+    Step step(self(), gate);
+    return step->revoke(gate.view(), step.hash(), visitor, how, step.moment());
+  }
+
+  bool purge(const GateName& gate) override {
+    Step step(self(), gate);
+    return step->purge(gate.view(), step.hash(), step.moment());
+  }
+
+  void collect() override {
+    State& state = self().state();
+    for (auto& cell : state.cells) {
+      Step step(self(), state, *cell);
+      step->sweep_all(step.moment());
+    }
+  }
+
+ protected:
+  explicit ShardedStore(Clock& clock) noexcept : clock_(clock) {}
+
+  // Whether the step may need the wall clock: to admit, or to hand over to those who wait.
+  enum class Stamps { always, for_lines };
+
+  class Step {
+   public:
+    Step(Self& self, const GateName& gate, Stamps stamps = Stamps::for_lines)
+        : Step(self, self.state(), gate, stamps) {}
+    Step(Self& self, State& state, const GateName& gate, Stamps stamps = Stamps::for_lines)
+        : Step(self, state, gate, hash_of(state, gate.view()), stamps) {}
+    Step(Self& self, State& state, Cell& cell) : Step(self, state, cell, 0, Stamps::for_lines) {}
+    Step(Self& self, const Token& token) : Step(self, check(self.state(), token), token.gate) {}
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+    model::Shard* operator->() noexcept { return &cell_.shard; }
+    Cell& cell() noexcept { return cell_; }
+    model::Moment& moment() noexcept { return moment_; }
+    Guard& guard() noexcept { return guard_; }
+    [[nodiscard]] std::uint32_t hash() const noexcept { return hash_; }
+    [[nodiscard]] model::Asker asker() const noexcept {
+      return {.owner = state_.owner(), .label = &cell_.label};
+    }
+
+   private:
+    // Gates of a group share a cell; without one the gate's own hash serves for both.
+    Step(Self& self, State& state, const GateName& gate, std::uint64_t hash, Stamps stamps)
+        : Step(self, state,
+               cell_of(state, gate.group().size() == gate.view().size()
+                                  ? hash
+                                  : hash_of(state, gate.group())),
+               static_cast<std::uint32_t>(hash), stamps) {}
+    Step(Self& self, State& state, Cell& cell, std::uint32_t hash, Stamps stamps)
+        : state_(state),
+          cell_(cell),
+          hash_(hash),
+          guard_(self, state, cell),
+          moment_{self.clock_.now().count(), 0, cell.draw} {
+      if (stamps == Stamps::always || guard_.may_stamp() || cell.shard.has_lines()) {
+        moment_.wall = cell.wall_at(moment_.now, self.clock_);
+      }
+      guard_.begin(moment_);
+    }
+
+    State& state_;
+    Cell& cell_;
+    std::uint32_t hash_;
+    Guard guard_;
+    model::Moment moment_;
+  };
+
+ private:
+  Self& self() noexcept { return static_cast<Self&>(*this); }
+
+  static std::uint64_t hash_of(State& state, std::string_view name) noexcept {
+    return base::hash(name, state.seed());
+  }
+  static Cell& cell_of(State& state, std::uint64_t hash) noexcept {
+    return *state.cells[(hash >> 32) * state.cells.size() >> 32];
+  }
+  static State& check(State& state, const Token& token) {
+    if (!state.knows(token.store)) throw InvalidArgument("the token belongs to another store");
+    return state;
+  }
+
+  Clock& clock_;
+};
+
+}  // namespace airlock::sharded

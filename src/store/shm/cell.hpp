@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "store/sharded/sharded_store.hpp"
+#include "store/shm/process.hpp"
+#include "store/shm/segment_memory.hpp"
+#include "store/shm/shard_lock.hpp"
+#include "store/shm/watches.hpp"
+
+namespace airlock::shm {
+
+// One shard of a segment as this process sees it. All but `lock` is used under the lock.
+class Cell final : public sharded::StepSource, private model::Listener {
+ public:
+  Cell(const Segment& segment, Process& process, std::uint32_t number,
+       const model::Label& default_label);
+
+  // Before a step: repairs what a dead owner of the lock left, ends what is bound to the dead, folds
+  // in what was given back without the lock.
+  void begin(ShardLock::Taken taken, model::Moment& moment);
+  // A step found something that cannot be: the next one repairs it first.
+  void note_damage() noexcept { control_.damaged.store(1); }
+  [[nodiscard]] bool may_stamp(ShardLock::Taken taken) const noexcept {
+    return taken != ShardLock::Taken::clean || control_.damaged.load() != 0;
+  }
+
+  // Gives back without the lock. False: it is not there; look for it.
+  [[nodiscard]] bool give_up(const Token& token, model::Micros now);
+
+  // Whom the step has told something, for after it. More than fit: all are called.
+  struct Told {
+    static constexpr std::size_t kMost = 32;
+    std::array<std::uint32_t, kMost> own;  // Numbers of watches of this process,
+    std::size_t own_count = 0;
+    std::array<std::uint32_t, kMost> others;  // and processes to be woken.
+    std::size_t other_count = 0;
+  };
+  [[nodiscard]] bool has_told() const noexcept { return told_.own_count + told_.other_count != 0; }
+  [[nodiscard]] Told take_told() noexcept;
+
+ private:
+  void changed(model::Ref ref, model::Visit& visit) noexcept override;
+  [[nodiscard]] bool reachable(const model::Visit& visit) noexcept override;
+  [[nodiscard]] bool anyone_died() noexcept override;
+  [[nodiscard]] bool is_dead(model::Owner owner) noexcept override;
+
+  void repair(model::Moment& moment);
+  void fold(model::Moment& moment);
+  void tell(std::uint32_t process, std::uint32_t watch) noexcept;
+
+  const Segment& segment_;
+  Process& process_;
+  ShardControl& control_;
+  SegmentMemory memory_;
+  Told told_;
+
+ public:
+  ShardLock lock;
+  model::Shard shard;
+};
+
+}  // namespace airlock::shm

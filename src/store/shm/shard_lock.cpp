@@ -1,0 +1,104 @@
+#include "store/shm/shard_lock.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "airlock/clock.hpp"
+#include "airlock/error.hpp"
+#include "base/futex.hpp"
+
+namespace airlock::shm {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr int kSpins = 64;
+constexpr int kYields = 16;
+constexpr int kTries = 8;
+// Who is waited for so long may be dead.
+constexpr Duration kPatience = std::chrono::milliseconds(2);
+
+void relax() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+// Sleepers sleep on the half that has the flag and the place of the owner.
+const std::atomic<std::uint32_t>& ShardLock::low_half() const noexcept {
+  const auto* halves = reinterpret_cast<const std::atomic<std::uint32_t>*>(&word_);
+  return halves[std::endian::native == std::endian::little ? 0 : 1];
+}
+
+bool ShardLock::becomes_free() const noexcept {
+  for (int i = 0; i < kSpins + kYields; ++i) {
+    if (is_free()) return true;
+    if (i < kSpins) {
+      relax();
+    } else {
+      sched_yield();
+    }
+  }
+  return false;
+}
+
+ShardLock::Taken ShardLock::wait(Duration timeout) {
+  for (int i = 0; i < kTries && becomes_free(); ++i) {
+    if (try_lock()) return Taken::clean;
+  }
+  const Instant end = Clock::system().now() + timeout;
+  std::uint64_t owner = 0;
+  Instant since{0};
+  while (true) {
+    std::uint64_t seen = word_.load(kRelaxed);
+    if (seen == 0) {
+      // Others may sleep too, so it is taken as awaited.
+      if (word_.compare_exchange_strong(seen, process_.self() | kAwaited, std::memory_order_acquire,
+                                        kRelaxed)) {
+        return Taken::clean;
+      }
+      continue;
+    }
+    const Instant now = Clock::system().now();
+    if ((seen & ~kAwaited) != owner) {
+      owner = seen & ~kAwaited;
+      since = now;
+    } else if (now - since >= kPatience) {
+      since = now;
+      if (!process_.lives(owner)) {
+        if (word_.compare_exchange_strong(seen, process_.self() | kAwaited,
+                                          std::memory_order_acquire, kRelaxed)) {
+          return Taken::from_the_dead;
+        }
+        continue;
+      }
+    }
+    if (now >= end) break;
+    if ((seen & kAwaited) == 0 &&
+        !word_.compare_exchange_strong(seen, seen | kAwaited, kRelaxed, kRelaxed)) {
+      continue;
+    }
+    base::futex_wait(low_half(), static_cast<std::uint32_t>(seen | kAwaited),
+                     std::min(kPatience, end - now));
+  }
+  const ProcessRecord* const record = process_.record_of(owner);
+  throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
+                   "the shared memory is busy: process " +
+                       std::to_string(record == nullptr ? 0 : record->pid.load(kRelaxed)) +
+                       " is in the middle of a step and does not go on; is it stopped?");
+}
+
+void ShardLock::unlock_awaited(std::uint64_t seen) noexcept {
+  if (seen != (process_.self() | kAwaited)) return;
+  if (word_.compare_exchange_strong(seen, 0, std::memory_order_release, kRelaxed)) {
+    base::futex_wake(low_half(), 1);
+  }
+}
+
+}  // namespace airlock::shm

@@ -1,0 +1,153 @@
+#include "store/shm/shm_store.hpp"
+
+#include <atomic>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "airlock/shm.hpp"
+#include "base/fork.hpp"
+#include "base/per_process.hpp"
+#include "store/shm/state.hpp"
+#include "store/uri.hpp"
+
+namespace airlock::shm {
+namespace {
+
+class ShmStore;
+
+class Guard {
+ public:
+  Guard(ShmStore& store, State& state, Cell& cell);
+  Guard(State& state, Cell& cell, ShardLock::Taken taken) noexcept
+      : state_(state), cell_(cell), taken_(taken) {}
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  ~Guard() {
+    if (model::take_damage()) cell_.note_damage();
+    if (cell_.has_told()) {
+      const Cell::Told told = cell_.take_told();
+      cell_.lock.unlock();
+      state_.deliver(told);
+    } else {
+      cell_.lock.unlock();
+    }
+  }
+
+  [[nodiscard]] bool may_stamp() const noexcept { return cell_.may_stamp(taken_); }
+  void begin(model::Moment& moment) {
+    cell_.begin(taken_, moment);
+    if (state_.is_buried()) state_.lose("other processes took this one for dead");
+    state_.check(moment.now);
+  }
+
+ private:
+  State& state_;
+  Cell& cell_;
+  ShardLock::Taken taken_;
+};
+
+class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard> {
+ public:
+  ShmStore(Options options, Clock& clock, std::optional<Surroundings> surroundings)
+      : ShardedStore(clock), options_(std::move(options)), surroundings_(std::move(surroundings)) {}
+
+  ~ShmStore() override {
+    State* const state = state_.load(std::memory_order_acquire);
+    if (state == nullptr) return;
+    if (state->is_inherited()) {
+      base::leave_alone(state);
+    } else {
+      state->close();
+    }
+  }
+
+  bool watch(const GateName& gate, const VisitorId& visitor,
+             std::function<void()> changed) override {
+    State& state = this->state();
+    state.listen();
+    Step step(*this, state, gate);
+    const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
+    if (!visit || visit->news_pending()) return false;
+    visit->watch_number.set(state.watches().add(gate, visitor, std::move(changed)));
+    visit->watcher.set(state.owner());
+    return true;
+  }
+
+  void unwatch(const GateName& gate, const VisitorId& visitor) override {
+    State* const state = state_.load(std::memory_order_acquire);
+    if (state != nullptr && !state->is_inherited()) state->watches().remove(gate, visitor);
+  }
+
+  // A death is seen at the latest when the head of a line asks again.
+  Recheck recheck() const noexcept override {
+    return {.head = std::chrono::milliseconds(25), .others = std::chrono::seconds(1)};
+  }
+
+  [[nodiscard]] Duration timeout() const noexcept { return options_.timeout; }
+
+ private:
+  friend ShardedStore;
+
+  State& state() {
+    State* const state = state_.load(std::memory_order_acquire);
+    if (state != nullptr && state->is_present()) [[likely]]
+      return *state;
+    return fresh_state(state);
+  }
+  [[gnu::cold, gnu::noinline]] State& fresh_state(State* state) {
+    State* const fresh =
+        State::make(options_, surroundings_ ? *surroundings_ : Surroundings::present(), state);
+    if (state_.compare_exchange_strong(state, fresh, std::memory_order_acq_rel)) {
+      if (state != nullptr && state->is_inherited()) base::leave_alone(state);
+      return *fresh;
+    }
+    fresh->close();
+    return *state;
+  }
+
+  // A stopped owner of the lock keeps nobody from giving back. Whoever comes next folds it in; if
+  // the lock is free by now, this thread.
+  bool released_aside(State& state, Cell& cell, const Token& token) {
+    if (cell.lock.is_free_soon()) return false;
+    if (!cell.give_up(token, clock().now().count())) return false;
+    if (!cell.lock.is_free()) return true;
+    try {
+      Step step(*this, state, cell);
+    } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): it is given back all the same
+    }
+    return true;
+  }
+
+  const Options options_;
+  const std::optional<Surroundings> surroundings_;
+  std::atomic<State*> state_ = nullptr;
+};
+
+Guard::Guard(ShmStore& store, State& state, Cell& cell)
+    : state_(state), cell_(cell), taken_(cell.lock.lock(store.timeout())) {}
+
+}  // namespace
+
+std::shared_ptr<Store> make_store(const Options& options, Clock& clock) {
+  return std::make_shared<ShmStore>(options, clock, std::nullopt);
+}
+
+std::shared_ptr<Store> make_store(const Options& options, Clock& clock,
+                                  const Surroundings& surroundings) {
+  return std::make_shared<ShmStore>(options, clock, surroundings);
+}
+
+}  // namespace airlock::shm
+
+namespace airlock {
+
+bool remove_shm_store(std::string_view uri) {
+  const Uri parsed = Uri::parse(uri);
+  if (parsed.store() != StoreKind::shm) {
+    throw InvalidArgument("store URI: " + parsed.scheme() + ": is not shared memory");
+  }
+  return shm::remove_segment(shm::Options::from(parsed));
+}
+
+}  // namespace airlock

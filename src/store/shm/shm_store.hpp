@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "airlock/clock.hpp"
+#include "airlock/store.hpp"
+#include "store/shm/options.hpp"
+#include "store/shm/segment.hpp"
+
+namespace airlock::shm {
+
+// A store in a segment of shared memory: the model, under a lock per shard that survives the death
+// of its owner. Attaches on first use; a forked child attaches anew.
+[[nodiscard]] std::shared_ptr<Store> make_store(const Options& options, Clock& clock);
+
+// The same in other surroundings, for tests.
+[[nodiscard]] std::shared_ptr<Store> make_store(const Options& options, Clock& clock,
+                                                const Surroundings& surroundings);
+
+}  // namespace airlock::shm

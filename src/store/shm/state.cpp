@@ -1,0 +1,121 @@
+#include "store/shm/state.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "airlock/clock.hpp"
+#include "airlock/error.hpp"
+#include "base/block_signals.hpp"
+#include "base/futex.hpp"
+#include "base/label.hpp"
+
+namespace airlock::shm {
+namespace {
+
+constexpr Duration kBetweenChecks = std::chrono::seconds(1);
+
+}  // namespace
+
+State* State::make(const Options& options, const Surroundings& surroundings, State* before) {
+  const std::shared_ptr<State> state(new State(options, surroundings, before));
+  state->self_ = state;
+  return state.get();
+}
+
+State::State(const Options& options, const Surroundings& surroundings, State* before)
+    : segment_(options, surroundings), process_(segment_), seed_(segment_.header().seed) {
+  if (before != nullptr) {
+    earlier_ = before->earlier_;
+    if (before->id() != id()) earlier_.push_back(before->id());
+    if (!before->is_inherited()) before_ = before;
+  }
+  const model::Label label(base::default_label());
+  for (std::uint32_t i = 0; i < kShards; ++i) {
+    cells.push_back(std::make_unique<Cell>(segment_, process_, i, label));
+  }
+}
+
+State::~State() = default;
+
+void State::close() noexcept {
+  if (before_ != nullptr) before_->close();
+  stopping_ = true;
+  if (thread_.joinable()) {
+    process_.record().news.fetch_add(1);
+    base::futex_wake(process_.record().news, 1);
+    if (thread_.get_id() == std::this_thread::get_id()) {
+      thread_.detach();  // It ends as soon as its callback returns.
+    } else {
+      thread_.join();
+    }
+  }
+  const std::shared_ptr<State> last = std::move(self_);
+}
+
+bool State::knows(StoreId id) const noexcept {
+  return id == this->id() || std::ranges::find(earlier_, id) != earlier_.end();
+}
+
+void State::lose(const std::string& why) {
+  lost_ = true;
+  throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
+                   "shared memory " + segment_.file().path() + ": " + why +
+                       "; leases that were in it are lost. systemd deletes what a user has in "
+                       "/dev/shm at logout unless logind.conf says RemoveIPC=no");
+}
+
+void State::check(model::Micros now) {
+  if (now - last_check_.load(std::memory_order_relaxed) < kBetweenChecks.count()) return;
+  last_check_ = now;
+  const std::string trouble = process_.trouble();
+  if (!trouble.empty()) lose(trouble);
+}
+
+void State::listen() {
+  if (listening_.exchange(true)) return;
+  const base::BlockSignals blocked;
+  thread_ = std::thread([state = self_] { state->run(); });
+  pthread_setname_np(thread_.native_handle(), "airlock-shm");
+}
+
+void State::call_told() noexcept {
+  ProcessRecord& record = process_.record();
+  for (auto& notice : record.notices) {
+    const std::uint32_t number =
+        notice.load(std::memory_order_relaxed) == 0 ? 0 : notice.exchange(0);
+    if (number != 0) watches_.call(number - 1);
+  }
+  if (record.overflow.load() != 0 && record.overflow.exchange(0) != 0) watches_.call_all();
+}
+
+// Who sees the word before a notice sees it change with the notice.
+void State::run() noexcept {
+  Instant next_check = Clock::system().now() + kBetweenChecks;
+  while (true) {
+    const std::uint32_t seen = process_.record().news.load();
+    call_told();
+    if (stopping_ || is_inherited()) return;
+    const Instant now = Clock::system().now();
+    if (now >= next_check) {
+      next_check = now + kBetweenChecks;
+      process_.look_for_deaths(kBetweenChecks);
+      if (!process_.trouble().empty()) {
+        lost_ = true;
+        watches_.call_all();
+        return;
+      }
+    }
+    base::futex_wait(process_.record().news, seen, next_check - now);
+  }
+}
+
+void State::deliver(const Cell::Told& told) noexcept {
+  for (std::size_t i = 0; i < told.other_count; ++i) {
+    base::futex_wake(segment_.process(told.others[i]).news, 1);
+  }
+  if (told.own_count > Cell::Told::kMost) return watches_.call_all();
+  for (std::size_t i = 0; i < told.own_count; ++i) watches_.call(told.own[i]);
+}
+
+}  // namespace airlock::shm
