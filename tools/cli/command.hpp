@@ -45,6 +45,10 @@ void add_take(CLI::App& app, Command& command);
 void add_look(CLI::App& app, Command& command);   // ls, show, metrics
 void add_steer(CLI::App& app, Command& command);  // limit, pause, resume, revoke, purge
 
+void add_top(CLI::App& app, Command& command);
+void add_doctor(CLI::App& app, Command& command);
+void add_demo(CLI::App& app, Command& command);
+
 // Options and arguments whose text has rules of ours: InvalidArgument while parsing.
 CLI::Option* add_duration(CLI::App& app, const std::string& name, Duration& value,
                           const std::string& help);

@@ -84,6 +84,9 @@ int run(int argc, char** argv) try {
   add_take(app, command);
   add_look(app, command);
   add_steer(app, command);
+  add_top(app, command);
+  add_doctor(app, command);
+  add_demo(app, command);
   return parse(app, command, {argv + 1, argv + argc});
 } catch (const Exit& exit) {
   return fail(exit.status, exit.message);

@@ -1,0 +1,76 @@
+"""What the tests of the command share: the binary, a store of their own, ways to run and to wait."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BINARY = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "airlock"
+
+
+def eventually(condition, seconds=10):
+    """Whether it becomes true, asked again and again."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class CommandCase(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="airlock-test-")
+        self.environment = {**os.environ, "AIRLOCK_STORE": f"shm:test?dir={self.dir}/store"}
+        self.started = []
+
+    def tearDown(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+        shutil.rmtree(self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def airlock(self, *arguments, **options):
+        """Runs it to its end."""
+        return subprocess.run([BINARY, *arguments], env=self.environment, text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
+
+    def start(self, *arguments, **options):
+        """Runs it beside the test."""
+        process = subprocess.Popen([BINARY, *arguments], env=self.environment, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.started.append(process)
+        return process
+
+    def start_inside(self, *arguments):
+        """Runs `airlock run ...` with a command that says its pid and stays until it is ended."""
+        process = self.start("run", *arguments, "sh", "-c", "echo $$; exec sleep 60")
+        return process, int(process.stdout.readline())
+
+    def status(self, *arguments, **options):
+        return self.airlock(*arguments, **options).returncode
+
+    def output(self, *arguments):
+        done = self.airlock(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def waiting(self, gate):
+        import json
+        done = self.airlock("show", gate, "--json")
+        return json.loads(done.stdout)["waiting"] if done.returncode == 0 else 0
