@@ -1,58 +1,75 @@
-// A waiting room for visitors who come back with a cookie: position, hand-over, claim, missed.
+// A waiting room for visitors who come back with a cookie, to any process: place, claim, missed.
 // expect: ann: in
 // expect: bob: place 1 of 1
 // expect: cat: place 2 of 2
-// expect: bob has 10s to claim
+// expect: bob: place 1 of 2
 // expect: bob: in
-// expect: cat has 10s to claim
-// expect: cat did not come, 1 missed
-// expect: dan: in
+// expect: cat: missed, to the end of the line
+// expect: cat: in
 #include <iostream>
 #include <string>
 
+#include "airlock/airlock.hpp"
 #include "airlock/testing.hpp"
 
 using namespace std::chrono_literals;
 
-// [ask]
-static airlock::Answer ask(airlock::Store& store, const std::string& cookie) {
-  airlock::Request request{.gate = "tickets",
-                           .visitor = airlock::VisitorId::named(cookie),  // Twice is once.
-                           .label = cookie,
-                           .permits = airlock::Permits{.limit = 1, .ttl = 5min}};
-  request.line.join = true;
-  request.line.patience = 1min;  // A browser that stopped asking has left.
-  request.line.claim_window = 10s;
-  request.hold = airlock::Hold::detached;  // It belongs to the visitor, not to this process.
-  return store.admit(request);
-}
-// [/ask]
+namespace {
 
-static airlock::Token enter(airlock::Store& store, const std::string& who) {
-  const airlock::Answer answer = ask(store, who);
-  if (const auto* queued = std::get_if<airlock::Queued>(&answer)) {
-    std::cout << who << ": place " << queued->position << " of " << queued->waiting << "\n";
-    return {.gate = "tickets"};
+// [room]
+airlock::Airlock tickets(const std::shared_ptr<airlock::Store>& store) {
+  return {store, "tickets", {.limit = 1, .ttl = 5min, .patience = 1min}};  // In every process.
+}
+// [/room]
+
+std::string show(const airlock::Queued& place) {
+  return "place " + std::to_string(place.position) + " of " + std::to_string(place.waiting);
+}
+
+// [arrive]
+// The first request of a visitor. A second click finds the same place.
+std::string arrive(const airlock::Airlock& room, const std::string& cookie) {
+  const airlock::Answer answer = room.admit(airlock::VisitorId::named(cookie), {.label = cookie});
+  if (const auto* queued = std::get_if<airlock::Queued>(&answer)) return show(*queued);
+  if (std::holds_alternative<airlock::Refused>(answer)) return "try again later";
+  return "in";  // The token has a text: std::get<Granted>(answer).token.text().
+}
+// [/arrive]
+
+// [return]
+// Every later one: the page asks again after `next_check`, or when it was told to.
+std::string come_back(const airlock::Airlock& room, const std::string& cookie) {
+  const airlock::Claim claim = room.claim(airlock::VisitorId::named(cookie));
+  switch (claim.status) {
+    case airlock::Claim::Status::claimed:
+      return "in";
+    case airlock::Claim::Status::unavailable:
+      return show(*claim.queued);
+    case airlock::Claim::Status::missed:
+      return "missed, to the end of the line";  // arrive() again.
   }
-  std::cout << who << ": in\n";
-  return std::get<airlock::Granted>(answer).token;
+  return {};
 }
+// [/return]
 
-static void leave(airlock::Store& store, const airlock::Token& token) {
-  store.release(token);  // Hands over in the same step.
-  const airlock::HolderView next = store.look("tickets")->holders.front();
-  std::cout << next.label << " has " << airlock::to_text(next.remaining) << " to claim\n";
-}
+}  // namespace
 
 int main() {
   airlock::testing::ManualClock clock;  // So that the output is always the same.
   auto store = airlock::testing::memory_store(clock);
-  const airlock::Token ann = enter(*store, "ann");
-  enter(*store, "bob");
-  enter(*store, "cat");
-  leave(*store, ann);
-  leave(*store, enter(*store, "bob"));  // To ask again is to claim.
-  clock.advance(11s);
-  std::cout << "cat did not come, " << store->look("tickets")->counters.missed << " missed\n";
-  enter(*store, "dan");
+  const airlock::Airlock room = tickets(store);
+  const airlock::Airlock another = tickets(store);  // A second server of the same line.
+
+  for (const char* who : {"ann", "bob", "cat"}) {
+    std::cout << who << ": " << arrive(room, who) << "\n";
+  }
+  std::cout << "bob: " << come_back(another, "bob") << "\n";
+
+  const airlock::Claim ann = another.claim(airlock::VisitorId::named("ann"));
+  store->release(ann.granted->token);  // Hands over in the same step; nobody has to run.
+  std::cout << "bob: " << come_back(another, "bob") << "\n";
+
+  clock.advance(10min);  // Bob's ttl ends, cat has not asked for longer than its patience.
+  std::cout << "cat: " << come_back(room, "cat") << "\n";
+  std::cout << "cat: " << arrive(room, "cat") << "\n";
 }

@@ -16,13 +16,13 @@
 #include "airlock/observer.hpp"
 #include "airlock/outage.hpp"
 #include "airlock/outcome.hpp"
+#include "airlock/place.hpp"
 #include "airlock/rate.hpp"
 #include "airlock/request.hpp"
 #include "airlock/store.hpp"
 
 namespace airlock {
 
-class EventIsolation;
 namespace keeping {
 class Entrance;
 }
@@ -40,44 +40,11 @@ struct AirlockOptions {
   std::uint32_t max_waiting = 0;  // A longer line refuses. 0: no bound.
   bool refuse_late = false;       // Refuse at once when the expected wait exceeds max_wait.
   Duration patience = std::chrono::seconds(10);  // A waiter that stopped asking is gone after this.
-  Duration claim_window = std::chrono::seconds(1);  // A hand-over waits so long for its claim.
+  std::optional<Duration> claim_window = {};  // A hand-over waits so long for its claim: 1 s; for
+                                              // visitors with an id, who come and go, 10 s.
   Outage outage = Outage::closed;
   std::uint32_t local_limit = 1;  // Outage::local.
   std::shared_ptr<Observer> observer = {};
-};
-
-// A place in the line of an airlock, or already the admission. Looked after in the background: it
-// does not lose its turn before wait() is called. When it goes out of scope it leaves, or gives
-// back, in the background too.
-//
-//   Place place = airlock.join();        // Here, in order of arrival,
-//   pool.post([place = std::move(place)]() mutable {
-//     Outcome<Lease> lease = place.wait();   // there, whenever it is its turn.
-//   });
-class AIRLOCK_EXPORT Place {
- public:
-  Place(Place&& other) noexcept;
-  Place& operator=(Place&& other) noexcept;
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place();
-
-  // Waits as long as the Ask of join() said, counted from there. The second time, and after
-  // leave(), it is refused as late.
-  Outcome<Lease> wait();
-
-  // 1: next, as of the last time it was asked. 0: not in the line.
-  [[nodiscard]] std::uint32_t position() const noexcept;
-
-  void leave() noexcept;
-
- private:
-  friend class Airlock;
-  friend class EventIsolation;
-  struct State;
-  Place(const std::shared_ptr<keeping::Entrance>& entrance, const GateName& gate, const Ask& ask);
-
-  std::shared_ptr<State> state_;
 };
 
 // What enter_async() has come to.
@@ -92,6 +59,19 @@ class AIRLOCK_EXPORT Arrival {
  private:
   std::optional<Outcome<Lease>> outcome_;
   std::exception_ptr failure_;
+};
+
+// What claim() found for a visitor.
+struct Claim {
+  enum class Status : std::uint8_t {
+    claimed,      // It is in, and the token is its own.
+    unavailable,  // It is not its turn: the place is kept.
+    missed,       // It has no place, or not any more.
+  };
+
+  Status status = Status::missed;
+  std::optional<Granted> granted = {};  // claimed
+  std::optional<Queued> queued = {};    // unavailable
 };
 
 // A gate with a line in front of it: waits for its turn instead of asking again and again.
@@ -126,6 +106,22 @@ class AIRLOCK_EXPORT Airlock {
 
   // Takes the place now and waits later, elsewhere.
   [[nodiscard]] Place join(const Ask& ask = {}) const;
+
+  // For visitors that are not connected all the time, as browsers: they have an id instead of a
+  // thread, and any process may ask for them with it. What they get is a detached token: its ttl
+  // ends it unless Lease::adopt() or Store::renew() does something about it. Neither max_hold nor
+  // the outage policy applies. docs/recipes.md has a waiting room.
+  //
+  // A new visitor is in, gets a place or is refused; another finds what it has, as with
+  // Store::admit().
+  [[nodiscard]] Answer admit(const VisitorId& visitor, const Ask& ask = {}) const;
+
+  // The same for a visitor that has a place, and nothing for one that has none: takes up what was
+  // handed over to it.
+  [[nodiscard]] Claim claim(const VisitorId& visitor) const;
+
+  // Gives up the place, or what was handed over. False: it had neither. StoreError.
+  bool leave(const VisitorId& visitor) const;
 
   // Runs `work(Lease&)` inside and returns what it returns.
   template <typename Work>

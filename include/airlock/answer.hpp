@@ -38,7 +38,7 @@ enum class Reason : std::uint8_t {
   rate,       // A tier said no.
   paused,     // An operator or a health check closed the gate.
   line_full,  // max_waiting.
-  late,       // The expected wait is longer than max_eta, or a deadline passed while waiting.
+  late,       // The expected wait is longer than max_eta, a deadline passed, or it is not here.
   never,      // The cost is above the burst.
 };
 inline constexpr std::size_t kReasons = 6;

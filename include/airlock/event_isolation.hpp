@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "airlock/airlock.hpp"
 #include "airlock/duration.hpp"
 #include "airlock/error.hpp"
 #include "airlock/export.hpp"
 #include "airlock/lease.hpp"
+#include "airlock/place.hpp"
 #include "airlock/store.hpp"
 
 namespace airlock {

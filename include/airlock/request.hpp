@@ -47,7 +47,8 @@ struct Aging {
 // Whether and how to wait. The order belongs to a non-empty line: asking with another is
 // InvalidArgument.
 struct Line {
-  bool join = false;  // Queued instead of Refused when there is no room.
+  bool join = false;       // Queued instead of Refused when there is no room.
+  bool returning = false;  // Only who is here already; anybody else is refused as `late`.
   Order order = Order::fifo;
   std::uint16_t priority = 0;                    // Order::priority only; 0 to kMaxPriority.
   bool barging = false;                          // May enter past the line when there is room.

@@ -105,4 +105,25 @@ void Airlock::enter_async(const Ask& ask, std::function<void(Arrival&)> callback
 
 Place Airlock::join(const Ask& ask) const { return {entrance_, gate_, ask}; }
 
+// --- visitors with an id ---
+
+Answer Airlock::admit(const VisitorId& visitor, const Ask& ask) const {
+  return entrance_->admit(gate_, visitor, ask, Entrance::Has::perhaps_a_place);
+}
+
+Claim Airlock::claim(const VisitorId& visitor) const {
+  const Answer answer = entrance_->admit(gate_, visitor, {}, Entrance::Has::a_place);
+  if (const auto* granted = std::get_if<Granted>(&answer)) {
+    return {.status = Claim::Status::claimed, .granted = *granted};
+  }
+  if (const auto* queued = std::get_if<Queued>(&answer)) {
+    return {.status = Claim::Status::unavailable, .queued = *queued};
+  }
+  return {};
+}
+
+bool Airlock::leave(const VisitorId& visitor) const {
+  return entrance_->store()->leave(gate_, visitor);
+}
+
 }  // namespace airlock

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "airlock/airlock.hpp"
-#include "airlock/entrance.hpp"
+#include "airlock/attempt.hpp"
 #include "airlock/timers.hpp"
 #include "airlock/worker.hpp"
 #include "base/mutex.hpp"

@@ -13,6 +13,10 @@ constexpr Micros kStagger = 50'000;
 // Nothing is known of when a gate opens.
 constexpr Duration kUnknownRetry = std::chrono::seconds(1);
 
+bool may_leave_record(const Request& request) {
+  return (request.permits && !request.line.returning) || request.line.join;
+}
+
 // Makes a value where it is to be, without a copy on the way.
 template <typename Make>
 struct InPlace {
@@ -69,6 +73,7 @@ Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& aske
 }
 
 Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment) {
+  if (request.line.returning) return refused(*gate, Reason::late, Duration(0), {});
   check_order(*gate, request);
   if (request.permits) note_limit(*gate, *request.permits);
   RateVerdict rate;
@@ -106,7 +111,7 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
   if (visit && visit->state() == VisitState::spent && request.dedupe == Duration(0)) {
     // Law 2: no retry but a new question. What may leave a record takes the place of the old one.
-    if (request.permits || request.line.join) remove(gate, visit);
+    if (may_leave_record(request)) remove(gate, visit);
     visit = {};
   }
   return visit ? admit_known(gate, visit, request, asker, moment)

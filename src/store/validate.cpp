@@ -80,6 +80,7 @@ void validate_line(const Line& line) {
   require_span("patience", line.patience);
   require_span("claim window", line.claim_window);
   require_not_negative("max_eta", line.max_eta);
+  if (line.join && line.returning) fail("line", "join", "who is returning does not join");
   if (line.order == Order::aging_lottery) validate_aging(line.aging);
 }
 
@@ -135,6 +136,7 @@ void validate_member(const Request& request, std::span<const Request> before) {
   validate(request);
   if (request.mode != RateMode::take) fail("mode", text_of(request.mode), "only take in a group");
   if (request.dedupe != Duration::zero()) fail("dedupe", request.dedupe, "not in a group");
+  if (request.line.returning) fail("line", "returning", "not in a group");
   for (const Request& other : before) {
     if (other.gate == request.gate) fail("gate", request.gate.view(), "twice in one group request");
   }

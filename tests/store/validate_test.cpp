@@ -278,6 +278,7 @@ const std::vector<Case> kBadLines = {
     bad_line("NoClaimWindow", {.join = true, .claim_window = 0s}, "claim window 0s"),
     bad_line("ClaimWindowTooLong", {.join = true, .claim_window = kMaxTtl + 1us}, "claim window"),
     bad_line("NegativeMaxEta", {.join = true, .max_eta = -1us}, "max_eta -1us: 0 or more"),
+    bad_line("JoinsAndReturns", {.join = true, .returning = true}, "line join: who is returning"),
     bad_line("NoBase", {.order = Order::aging_lottery, .aging = {.base = 0}}, "aging base 0"),
     bad_line("MaxBelowBase", {.order = Order::aging_lottery, .aging = {.base = 5, .max = 4}},
              "aging max 4: 5 (the base) to 1048576"),

@@ -35,6 +35,7 @@ class Question {
   Question& dedupe(Duration dedupe) { return dedupe_ = dedupe, *this; }
 
   Question& joins() { return line_.join = true, *this; }
+  Question& returns() { return line_.returning = true, *this; }
   Question& order(Order order) { return line_.order = order, *this; }
   Question& priority(std::uint16_t priority) { return line_.priority = priority, *this; }
   Question& barges() { return line_.barging = true, *this; }

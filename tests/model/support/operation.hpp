@@ -169,6 +169,7 @@ inline std::string text_of(const Ask& ask) {
         << to_text(ask.line.claim_window) << ", max_waiting " << ask.line.max_waiting
         << ", max_eta " << to_text(ask.line.max_eta) << "}";
   }
+  if (ask.line.returning) out << " returning";
   if (ask.line.barging) out << " barging";
   if (ask.hold == Hold::detached) out << " detached";
   return out.str();
@@ -256,6 +257,7 @@ inline Generator::Habit Generator::habit() {
 inline Line Generator::line(const Habit& habit) {
   Line line;
   line.join = chance(65);
+  line.returning = !line.join && chance(20);
   line.order = habit.order;
   line.aging = habit.aging;
   if (line.order == Order::priority) line.priority = static_cast<std::uint16_t>(below(3));
@@ -366,6 +368,7 @@ inline void Generator::fill_group(Operation& operation) {
     part.label = first.label;
     part.line = line(habit);
     part.line.join = first.line.join;
+    part.line.returning = false;
     if (chance(10)) make_unusual(part);
     operation.asks.push_back(part);
   }

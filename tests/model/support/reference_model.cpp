@@ -348,7 +348,8 @@ Answer Model::admit(const Request& request, std::uint64_t owner) {
   Visit* visit = find_visit(gate, request.visitor);
   if (visit != nullptr && visit->state == State::spent && request.dedupe == 0us) {
     // No retry but a new question. What is remembered stays unless the visitor may need the place.
-    if (request.permits || request.line.join) erase(gate, request.visitor);
+    const bool may_enter = request.permits && !request.line.returning;
+    if (may_enter || request.line.join) erase(gate, request.visitor);
     visit = nullptr;
   }
   return visit != nullptr ? ask_again(gate, *visit, request, owner)
@@ -408,6 +409,7 @@ void Model::update(Gate& gate, Visit& visit, const Request& request, std::uint64
 }
 
 Answer Model::ask_first(Gate& gate, const Request& request, std::uint64_t owner) {
+  if (request.line.returning) return refused(gate, Reason::late, 0us, {});
   check_order(gate, request);
   if (request.permits) note_limit(gate, *request.permits);
   const Verdict verdict = weigh(gate, request);

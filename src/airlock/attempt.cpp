@@ -1,0 +1,175 @@
+#include "airlock/attempt.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "airlock/error.hpp"
+#include "base/fork.hpp"
+
+namespace airlock::keeping {
+namespace {
+
+// A store that failed while its visitor waits is asked again after this.
+constexpr Duration kAskFailed = std::chrono::milliseconds(100);
+
+// What a caller of enter() who came too late is told.
+Refused late(const Queued& queued, Duration waited) {
+  return {.reason = Reason::late,
+          .retry_after = std::max(queued.eta, queued.next_check),
+          .rate = queued.rate,
+          .waited = waited};
+}
+
+}  // namespace
+
+Attempt::Attempt(Entrance& entrance, const GateName& gate, const Ask& ask)
+    : entrance_(entrance),
+      clock_(entrance.keeper().clock()),
+      gate_(gate),
+      ask_(ask),
+      label_(ask.label),
+      generation_(base::fork_generation()),
+      began_(clock_.now()),
+      deadline_(saturating_add(
+          began_, std::max(ask.max_wait.value_or(entrance.options().max_wait), Duration(0)))) {
+  ask_.label = label_;
+}
+
+Attempt::~Attempt() { leave(); }
+
+bool Attempt::is_over() const { return ask_.stop.stop_requested() || clock_.now() >= deadline_; }
+
+void Attempt::decide(Outcome<Lease> outcome) {
+  queued_.reset();
+  outcome_ = std::move(outcome);
+  if (outcome_->has_value()) {
+    entrance_.tell({.kind = Event::Kind::accepted, .gate = gate_.view(), .waited = waited()});
+  } else {
+    entrance_.tell({.kind = Event::Kind::rejected,
+                    .gate = gate_.view(),
+                    .waited = waited(),
+                    .reason = outcome_->error().reason});
+  }
+}
+
+bool Attempt::ask() {
+  Keeper& keeper = entrance_.keeper();
+  if (keeper.is_closing()) {
+    leave();
+    Entrance::throw_closed(gate_);
+  }
+  Request request = entrance_.request(gate_, visitor_, ask_);
+  request.line.join = deadline_ > began_;
+  if (entrance_.options().refuse_late && !queued_) request.line.max_eta = deadline_ - began_;
+  const Instant sent = clock_.now();
+  const Answer answer = entrance_.ask(request);
+  if (const auto* granted = std::get_if<Granted>(&answer)) {
+    decide(entrance_.take(*granted, sent));
+  } else if (const auto* refused = std::get_if<Refused>(&answer)) {
+    Refused with_wait = *refused;
+    with_wait.waited = waited();
+    decide(with_wait);
+  } else {
+    note(std::get<Queued>(answer));
+  }
+  return outcome_.has_value();
+}
+
+void Attempt::note(const Queued& queued) {
+  const bool is_new = !queued_;
+  queued_ = queued;
+  const Store::Recheck recheck = entrance_.keeper().store().recheck();
+  next_ask_ = saturating_add(
+      clock_.now(),
+      std::min(queued.next_check, queued.position == 1 ? recheck.head : recheck.others));
+  if (!is_new) return;
+  entrance_.tell({.kind = Event::Kind::queued, .gate = gate_.view(), .position = queued.position});
+}
+
+void Attempt::join() {
+  try {
+    ask();
+  } catch (const StoreError& error) {
+    if (error.kind() == StoreError::Kind::closed) throw;
+  }
+}
+
+bool Attempt::advance() {
+  if (outcome_) return true;
+  if (queued_ && is_over() && !std::exchange(news_, false)) {
+    give_up();
+    return true;
+  }
+  try {
+    ask();
+  } catch (const StoreError& error) {
+    if (error.kind() == StoreError::Kind::closed) throw;
+    // In the line a failure of the store is not the end: the place is kept, perhaps.
+    if (!queued_ || is_over()) {
+      outcome_ = entrance_.without_store(gate_, ask_, error);
+    } else {
+      next_ask_ = clock_.now() + kAskFailed;
+    }
+  }
+  return outcome_.has_value();
+}
+
+bool Attempt::watch(std::function<void()> changed) {
+  try {
+    watched_ = true;
+    return entrance_.keeper().store().watch(gate_, visitor_, std::move(changed));
+  } catch (const StoreError&) {
+    return true;  // Then time alone wakes it.
+  }
+}
+
+Outcome<Lease> Attempt::wait() {
+  while (!advance()) sleep();
+  return take();
+}
+
+// Until there is news, it is time to ask again, or the wait is over.
+void Attempt::sleep() {
+  if (!signal_) signal_ = std::make_shared<Signal>();
+  const auto wake = [signal = signal_](bool news) {
+    return [signal, news] {
+      const std::lock_guard lock(signal->mutex);
+      signal->woken = true;
+      signal->news = signal->news || news;
+      signal->changed.notify_one();
+    };
+  };
+  if (!watch(wake(true))) {
+    news_ = true;
+    return;
+  }
+  const std::stop_callback on_stop(ask_.stop, wake(false));
+  const std::stop_callback on_close(entrance_.keeper().closing(), wake(false));
+  std::unique_lock lock(signal_->mutex);
+  while (!signal_->woken && clock_.now() < next()) {
+    clock_.wait_until(lock, signal_->changed, next());
+  }
+  signal_->woken = false;
+  news_ = std::exchange(signal_->news, false);
+}
+
+void Attempt::give_up() {
+  const Queued queued = *queued_;
+  leave();
+  decide(late(queued, waited()));
+}
+
+// Atomically out of the line, and the line moves on. What a forked child inherits is its parent's.
+void Attempt::leave() noexcept {
+  if (!queued_ || generation_ != base::fork_generation()) return;
+  queued_.reset();
+  try {
+    Store& store = entrance_.keeper().store();
+    if (watched_) store.unwatch(gate_, visitor_);
+    store.leave(gate_, visitor_);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): its patience ends it
+  }
+}
+
+}  // namespace airlock::keeping

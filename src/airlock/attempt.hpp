@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "airlock/entrance.hpp"
+
+namespace airlock::keeping {
+
+// One visitor on its way in.
+class Attempt {
+ public:
+  // The entrance must outlive it.
+  Attempt(Entrance& entrance, const GateName& gate, const Ask& ask);
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt();  // Leaves the line.
+
+  // Takes the place, or is in or refused right away. A failure of the store is kept for wait().
+  void join();
+
+  // Asks until it is decided, the time is up, or it is told to stop.
+  [[nodiscard]] Outcome<Lease> wait();
+
+  // The same step by step: asks once, and is over when it is time; true: decided, take() it. If
+  // not, watch() calls back once when there is news (false: there is already; note it and go on),
+  // and next() is when to go on without.
+  [[nodiscard]] bool advance();
+  [[nodiscard]] bool watch(std::function<void()> changed);
+  void note_news() noexcept { news_ = true; }
+  [[nodiscard]] Instant next() const noexcept { return std::min(next_ask_, deadline_); }
+  [[nodiscard]] Outcome<Lease> take() { return std::move(*outcome_); }
+
+  [[nodiscard]] std::uint32_t position() const noexcept { return queued_ ? queued_->position : 0; }
+  void leave() noexcept;
+
+ private:
+  // Set from any thread, waited for in one.
+  struct Signal {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool woken = false;
+    bool news = false;  // Not only that it is to stop.
+  };
+
+  bool ask();  // Once; true: decided.
+  [[nodiscard]] Duration waited() const { return clock_.now() - began_; }
+  [[nodiscard]] bool is_over() const;
+  void decide(Outcome<Lease> outcome);
+  void note(const Queued& queued);
+  void sleep();
+  void give_up();
+
+  Entrance& entrance_;
+  Clock& clock_;
+  GateName gate_;
+  Ask ask_;
+  std::string label_;
+  std::uint64_t generation_;
+  Instant began_;
+  Instant deadline_;
+  VisitorId visitor_ = VisitorId::random();
+  Instant next_ask_{0};
+  std::optional<Queued> queued_;
+  std::optional<Outcome<Lease>> outcome_;
+  bool news_ = false;
+  bool watched_ = false;
+  std::shared_ptr<Signal> signal_;
+};
+
+}  // namespace airlock::keeping
