@@ -14,7 +14,7 @@ namespace airlock {
 //   erp.try_call({.max_wait = request.time_left(), .stop = stop}, work);
 struct Ask {
   std::optional<Duration> max_wait = {};  // Instead of the object's own. 0: one attempt.
-  std::stop_token stop = {};              // Gives up, and leaves the line, when it fires.
+  std::stop_token stop = {};              // Leaves the line when it fires. Two: either.hpp.
   std::uint16_t priority = 0;             // Order::priority only.
   std::uint32_t weight = 1;
   std::uint32_t cost = 1;       // What the rates are charged.
