@@ -17,7 +17,8 @@ class MailboxState;
 //   erp.enter_async(ask, on_arrival, mailbox);
 //   poll(mailbox.fd());  mailbox.run();
 //
-// Callbacks that are not run when it ends are destroyed, and what they were to get is given back.
+// Callbacks that are not run when it ends are destroyed, and what they were to get is given back. In
+// a forked child it is the parent's: nothing comes, make another one.
 class AIRLOCK_EXPORT Mailbox {
  public:
   Mailbox();  // StoreError if there are no more descriptors.

@@ -19,7 +19,7 @@ class Entrance;
 
 // A place in the line of an airlock, or already the admission. Looked after in the background: it
 // does not lose its turn before wait() is called. When it goes out of scope it leaves, or gives
-// back, in the background too.
+// back, in the background too. In a forked child it is the parent's, and refused.
 //
 //   Place place = airlock.join();        // Here, in order of arrival,
 //   pool.post([place = std::move(place)]() mutable {

@@ -23,6 +23,8 @@ struct Place::State {
       std::make_shared<std::atomic<std::uint32_t>>(0);
   keeping::AsyncEntries::Ticket ticket;
   std::uint64_t generation = base::fork_generation();
+
+  [[nodiscard]] bool is_own() const noexcept { return generation == base::fork_generation(); }
 };
 
 Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, const Ask& ask)
@@ -50,6 +52,7 @@ Place::~Place() {
 }
 
 Outcome<Lease> Place::wait() {
+  if (!state_->is_own()) return Refused{.reason = Reason::late};
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->left || state_->arrival; });
   if (state_->left) return Refused{.reason = Reason::late};
@@ -59,11 +62,13 @@ Outcome<Lease> Place::wait() {
   return arrival.take();
 }
 
-std::uint32_t Place::position() const noexcept { return *state_->position; }
+std::uint32_t Place::position() const noexcept {
+  return state_->is_own() ? state_->position->load() : 0;
+}
 
 void Place::leave() noexcept {
-  if (state_->generation != base::fork_generation()) return;  // The parent's.
-  std::optional<Arrival> unused;                              // Given back unlocked.
+  if (!state_->is_own()) return;
+  std::optional<Arrival> unused;  // Given back unlocked.
   {
     const std::lock_guard lock(state_->mutex);
     state_->left = true;

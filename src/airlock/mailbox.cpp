@@ -21,6 +21,7 @@ MailboxState::MailboxState() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_S
 MailboxState::~MailboxState() { ::close(fd_); }
 
 void MailboxState::post(std::function<void()> callback) {
+  if (!is_own()) return;
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   callbacks_.push_back(std::move(callback));
@@ -29,6 +30,7 @@ void MailboxState::post(std::function<void()> callback) {
 }
 
 std::size_t MailboxState::run() {
+  if (!is_own()) return 0;
   std::size_t ran = 0;
   for (;; ++ran) {
     std::function<void()> callback;
@@ -45,6 +47,7 @@ std::size_t MailboxState::run() {
 }
 
 void MailboxState::close() noexcept {
+  if (!is_own()) return;
   std::deque<std::function<void()>> unused;
   const std::lock_guard lock(mutex_);
   closed_ = true;

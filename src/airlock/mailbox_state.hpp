@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
 
+#include "base/fork.hpp"
+
 namespace airlock::keeping {
 
-// The callbacks of a mailbox. The eventfd counts them.
+// The callbacks of a mailbox. The eventfd counts them; a forked child shares it with its parent, and
+// leaves it alone.
 class MailboxState {
  public:
   MailboxState();
@@ -21,6 +25,9 @@ class MailboxState {
   void close() noexcept;  // What is posted from now on is destroyed.
 
  private:
+  [[nodiscard]] bool is_own() const noexcept { return generation_ == base::fork_generation(); }
+
+  std::uint64_t generation_ = base::fork_generation();
   int fd_;
   std::mutex mutex_;
   bool closed_ = false;

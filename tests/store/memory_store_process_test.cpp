@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +11,7 @@
 #include "airlock/clock.hpp"
 #include "airlock/store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "support/child.hpp"
 
 // A memory store in a forked child is empty and usable, whatever the parent's threads were doing.
 
@@ -24,18 +23,6 @@ using namespace std::chrono_literals;
 Request ask(const GateName& gate, const VisitorId& visitor) {
   return {
       .gate = gate, .visitor = visitor, .label = "test", .permits = Permits{.limit = 1, .ttl = 1h}};
-}
-
-// Runs `work` in a forked child that is killed if it hangs. True: it said so.
-bool holds_in_child(const std::function<bool()>& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    _exit(work() ? 0 : 1);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // The gate can be used, and nothing that the parent did to it is seen.
