@@ -9,6 +9,8 @@
 #include "airlock/error.hpp"
 #include "airlock/export.hpp"
 #include "airlock/lease.hpp"
+#include "airlock/observer.hpp"
+#include "airlock/outage.hpp"
 #include "airlock/place.hpp"
 #include "airlock/store.hpp"
 
@@ -46,6 +48,9 @@ struct EventIsolationOptions {
   Duration ttl = std::chrono::seconds(60);
   std::optional<Duration> acquire_timeout = {};  // Twice the ttl. 0: one attempt.
   KeyBuilder keys = {};
+  Duration max_hold = kForever;             // A hung handler keeps its key no longer than this.
+  Outage outage = Outage::closed;           // local: isolated within this process, unguarded.
+  std::shared_ptr<Observer> observer = {};  // Hears of gates: gate_name("events", key).
 };
 
 // The key was not free in time.

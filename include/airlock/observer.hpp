@@ -18,6 +18,7 @@ struct Event {
     let_past,        // The store failed and the outage policy let it in unguarded.
     failed,          // The store failed and the call with it.
     release_failed,  // The callable succeeded, but giving back did not; the value is kept.
+    lost,            // A lease is gone, or can no longer be proven, while somebody has it.
   };
 
   Kind kind;
@@ -28,7 +29,8 @@ struct Event {
 };
 
 // Hears what an object decides. Called in the deciding thread right after the decision, under no
-// lock. What it throws is counted and swallowed: nothing leaks and nothing is undone.
+// lock; `lost` comes from a thread of its own, `airlock-alarm`. What it throws is counted and
+// swallowed: nothing leaks and nothing is undone.
 class AIRLOCK_EXPORT Observer {
  public:
   Observer() = default;

@@ -9,7 +9,7 @@ namespace airlock {
 enum class Outage : std::uint8_t {
   closed,  // Nobody gets in: SealAcquiringError.
   open,    // Everybody gets in, unguarded: fence 0, Lease::guarded() is false.
-  local,   // As many as `local_limit` of this process get in, unguarded.
+  local,   // As many as `local_limit` of this process get in, unguarded; others are refused.
 };
 
 }  // namespace airlock

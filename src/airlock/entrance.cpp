@@ -71,7 +71,10 @@ Request Entrance::request(const GateName& gate, const VisitorId& visitor, const 
 
 Lease Entrance::take(const Granted& granted, Instant sent) {
   return keeper().keep(granted, sent,
-                       {.ttl = options_.ttl, .max_hold = options_.max_hold, .guarded = guards_});
+                       {.ttl = options_.ttl,
+                        .max_hold = options_.max_hold,
+                        .guarded = guards_,
+                        .observer = options_.observer});
 }
 
 Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {

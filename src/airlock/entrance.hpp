@@ -1,17 +1,14 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "airlock/airlock.hpp"
 #include "airlock/breaker.hpp"
 #include "airlock/keeper.hpp"
+#include "airlock/telling.hpp"
 #include "base/per_process.hpp"
 
 namespace airlock::keeping {
-
-// Calls what a user gave; what it throws is counted (observer_failures()).
-void swallow(const std::function<void()>& callback) noexcept;
 
 // How airlocks, bulkheads and locks get their leases: options and a store, any gate of it.
 class Entrance {
@@ -30,7 +27,9 @@ class Entrance {
   [[nodiscard]] Answer admit(const GateName& gate, const VisitorId& visitor, const Ask& ask,
                              Has has);
 
-  void tell(const Event& event) const noexcept;
+  void tell(const Event& event) const noexcept {
+    if (options_.observer) keeping::tell(*options_.observer, event);
+  }
 
   // For what goes on by itself: waits in the background, and calls back.
   [[nodiscard]] const std::shared_ptr<Keeper>& shared_keeper();

@@ -65,8 +65,13 @@ EventIsolation::EventIsolation(std::shared_ptr<Store> store, EventIsolationOptio
   }
   options_.acquire_timeout = timeout;
   entrance_ = std::make_shared<keeping::Entrance>(
-      std::move(store),
-      AirlockOptions{.limit = 1, .ttl = options_.ttl, .max_wait = timeout, .exclusive = true});
+      std::move(store), AirlockOptions{.limit = 1,
+                                       .ttl = options_.ttl,
+                                       .max_wait = timeout,
+                                       .max_hold = options_.max_hold,
+                                       .exclusive = true,
+                                       .outage = options_.outage,
+                                       .observer = options_.observer});
 }
 
 EventIsolation::EventIsolation(const EventIsolation&) = default;

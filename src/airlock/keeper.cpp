@@ -1,37 +1,17 @@
 #include "airlock/keeper.hpp"
 
 #include <algorithm>
-#include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "airlock/error.hpp"
+#include "airlock/telling.hpp"
 #include "base/fork.hpp"
-#include "base/per_process.hpp"
 #include "seal/steps.hpp"
 
 namespace airlock::keeping {
 namespace {
 
 constexpr Duration kCloseTimeout = std::chrono::seconds(1);
-constexpr Duration kRetryDebt = std::chrono::milliseconds(100);
-
-struct Known {
-  std::weak_ptr<Store> store;
-  std::weak_ptr<Keeper> keeper;
-  bool closed = false;
-};
-
-struct Registry {
-  std::mutex mutex;
-  std::unordered_map<Store*, Known> stores;
-};
-
-// Never destroyed: leases in static objects may outlive any order of destruction.
-Registry& registry() {
-  static auto& registries = *new base::PerProcess<std::unique_ptr<Registry>>;
-  return *registries.get([] { return std::make_unique<Registry>(); });
-}
 
 // A third of the ttl, and up to a tenth of that earlier, so that leases that began together do not
 // stay together. The visitor is as random as anything.
@@ -42,33 +22,10 @@ Duration renew_after(const Held& held, Duration ttl) noexcept {
 
 }  // namespace
 
-std::shared_ptr<Keeper> Keeper::of(const std::shared_ptr<Store>& store) {
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  std::erase_if(known.stores, [](const auto& entry) { return entry.second.store.expired(); });
-  Known& found = known.stores[store.get()];
-  std::shared_ptr<Keeper> keeper = found.keeper.lock();
-  if (!keeper) {
-    keeper = std::make_shared<Keeper>(store);
-    if (found.closed) keeper->closing_.request_stop();
-    found = {store, keeper, found.closed};
-  }
-  return keeper;
-}
-
-void Keeper::close(const std::shared_ptr<Store>& store) {
-  const std::shared_ptr<Keeper> keeper = of(store);
-  {
-    Registry& known = registry();
-    const std::lock_guard lock(known.mutex);
-    known.stores[store.get()].closed = true;
-  }
-  keeper->closing_.request_stop();
-}
-
 Keeper::Keeper(std::shared_ptr<Store> store)
     : store_(std::move(store)),
       generation_(base::fork_generation()),
+      debts_(*store_, mutex_),
       keep_("airlock-keep", store_->clock(), [this] { keep_all(); }),
       alarm_("airlock-alarm", store_->clock(), [this] { sound_alarms(); }) {}
 
@@ -77,15 +34,7 @@ Keeper::~Keeper() {
   if (async_entries_) stop_async_entries();
   keep_.stop();
   alarm_.stop();
-  // Real time: whoever steps a clock is not here to do it.
-  const auto end = std::chrono::steady_clock::now() + kCloseTimeout;
-  while (!debts_.empty() && std::chrono::steady_clock::now() < end) {
-    if (pay(debts_.front())) {
-      debts_.pop_front();
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
+  debts_.pay_at_last(kCloseTimeout);
 }
 
 bool Keeper::is_own() const noexcept { return generation_ == base::fork_generation(); }
@@ -106,6 +55,7 @@ Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
   held.hold_end = saturating_add(sent, terms.max_hold);
   held.is_lost.store(false, std::memory_order_relaxed);
   held.is_ending.store(false, std::memory_order_relaxed);
+  held.told = false;
   held.deadline.store(lasts ? seal::deadline(sent, ttl) : kForever, std::memory_order_relaxed);
   held.store_end = saturating_add(sent, ttl);
   held.serial = ++last_serial_;
@@ -119,7 +69,8 @@ Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
 }
 
 void Keeper::forget(Held* held) noexcept {
-  std::optional<std::stop_source> unused;  // Its callbacks may own anything: destroyed unlocked.
+  std::optional<std::stop_source> unused;  // Callbacks may own anything: destroyed unlocked.
+  std::shared_ptr<Observer> untold;
   std::unique_lock lock(mutex_);
   renewals_.clear(*held);
   alarms_.clear(*held);
@@ -130,13 +81,11 @@ void Keeper::forget(Held* held) noexcept {
     lock.lock();
   }
   std::swap(unused, held->lost);
+  std::swap(untold, held->terms.observer);
   held->next_free = std::exchange(free_, held);
   --leases_;
   lock.unlock();
-  if (awaited_ != 0) {
-    const std::lock_guard awaited(await_mutex_);
-    awaited_changed_.notify_all();
-  }
+  tell_awaiting();
 }
 
 void Keeper::unwatch(const Token& token) noexcept {
@@ -185,9 +134,9 @@ void Keeper::check_soon(Held& held, std::uint64_t serial) {
   keep_.need(Instant{0});
 }
 
-bool Keeper::has_fired() {
+bool Keeper::has_losses() {
   const std::lock_guard lock(mutex_);
-  return !fired_.empty();
+  return !losses_.empty();
 }
 
 // REQUIRES: the mutex. The caller wakes airlock-alarm.
@@ -196,20 +145,26 @@ void Keeper::set_lost(Held& held) {
   alarms_.clear(held);
   if (held.is_ending) return;
   held.is_lost = true;
-  if (held.lost) fired_.push_back(*held.lost);
+  if (std::exchange(held.told, true)) return;
+  if (held.lost || held.terms.observer) {
+    losses_.push_back({held.lost, held.terms.observer, held.token.gate});
+  }
 }
 
 void Keeper::sound_alarms() {
-  std::vector<std::stop_source> fired;
+  std::vector<Loss> losses;
   {
     const std::lock_guard lock(mutex_);
     const Instant now = clock().now();
     while (Held* held = alarms_.due(now)) set_lost(*held);
-    fired.swap(fired_);
+    losses.swap(losses_);
     alarm_.plan(alarms_.first());
   }
   // A callback may end this keeper: nothing of it is touched any more.
-  for (std::stop_source& source : fired) source.request_stop();
+  for (Loss& loss : losses) {
+    if (loss.lost) loss.lost->request_stop();
+    if (loss.observer) tell(*loss.observer, {.kind = Event::Kind::lost, .gate = loss.gate.view()});
+  }
 }
 
 // --- renewals ---
@@ -226,16 +181,16 @@ struct Keeper::Renewing {
 
 void Keeper::keep_all() {
   for (bool more = true; more;) {
-    pay_all();
+    if (debts_.pay()) tell_awaiting();
     Renewing due;
     {
       const std::lock_guard lock(mutex_);
       collect_due(due, clock().now());
       more = !due.leases.empty();
-      if (!more) keep_.plan(std::min(renewals_.first(), debts_.empty() ? kForever : next_payment_));
+      if (!more) keep_.plan(std::min(renewals_.first(), debts_.next()));
     }
     if (more) renew(due);
-    if (has_fired()) alarm_.need(Instant{0});
+    if (has_losses()) alarm_.need(Instant{0});
   }
 }
 
@@ -251,7 +206,10 @@ void Keeper::collect_due(Renewing& due, Instant now) {
       set_lost(*held);
       continue;
     }
-    if (held->store_end >= held->hold_end) continue;  // It lasts as long as it may.
+    if (held->store_end >= held->hold_end) {  // It lasts as long as it may.
+      renewals_.set(*held, deadline);
+      continue;
+    }
     const Duration rest = held->hold_end - now;
     due.leases.push_back({held, held->serial});
     due.items.push_back({.token = held->token, .ttl = std::min(held->terms.ttl, rest)});
@@ -293,56 +251,18 @@ void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
   if (held.lost) alarms_.set(held, deadline);
 }
 
-// --- debts ---
-
 void Keeper::owe(const Token& token, Instant until) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    debts_.push_back({token, until});
-    ++unpaid_;
-  }
+  debts_.add(token, until);
   keep_.need(Instant{0});
 }
 
-// False: the store fails, and it is worth another try.
-bool Keeper::pay(Debt debt) noexcept {
-  try {
-    store_->release(debt.token);
-  } catch (const InvalidArgument&) {
-    return true;
-  } catch (const Error&) {
-    return clock().now() >= debt.until;
-  }
-  return true;
-}
-
-void Keeper::pay_all() {
-  for (;;) {
-    std::optional<Debt> debt;
-    {
-      const std::lock_guard lock(mutex_);
-      if (debts_.empty() || clock().now() < next_payment_) return;
-      debt = debts_.front();
-      debts_.pop_front();
-    }
-    const bool paid = pay(*debt);
-    {
-      const std::lock_guard lock(mutex_);
-      if (paid) {
-        --unpaid_;
-      } else {
-        debts_.push_front(*debt);
-        next_payment_ = clock().now() + kRetryDebt;
-      }
-    }
-    if (awaited_ != 0) {
-      const std::lock_guard lock(await_mutex_);
-      awaited_changed_.notify_all();
-    }
-  }
-}
-
 // --- the end ---
+
+void Keeper::tell_awaiting() noexcept {
+  if (awaited_ == 0) return;
+  const std::lock_guard lock(await_mutex_);
+  awaited_changed_.notify_all();
+}
 
 template <typename Over>
 bool Keeper::await(Duration at_most, Over over) {
@@ -363,7 +283,7 @@ bool Keeper::drain(Duration at_most) {
 }
 
 bool Keeper::flush(Duration at_most) {
-  return await(at_most, [this] { return unpaid_ == 0; });
+  return await(at_most, [this] { return debts_.all_paid(); });
 }
 
 }  // namespace airlock::keeping

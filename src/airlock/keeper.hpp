@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "airlock/clock.hpp"
+#include "airlock/debts.hpp"
 #include "airlock/lease.hpp"
+#include "airlock/observer.hpp"
 #include "airlock/store.hpp"
 #include "airlock/timers.hpp"
 #include "airlock/worker.hpp"
@@ -26,6 +28,7 @@ struct Terms {
   Duration ttl{0};
   Duration max_hold = kForever;  // From the admission on; renewals end there.
   bool guarded = true;
+  std::shared_ptr<Observer> observer = {};  // Told when it is lost.
 };
 
 // A lease as its keeper knows it. The keeper's mutex guards what follows the atomics.
@@ -43,6 +46,7 @@ struct Held {
   std::uint64_t serial = 0;  // Another one for every lease that uses this object.
   std::optional<std::stop_source> lost;
   bool watched = false;
+  bool told = false;  // Whoever wanted to know has been told, or will be, that it is lost.
   Timer renewal;
   Timer alarm;  // Only where somebody asked for lost().
   Held* next_free = nullptr;
@@ -52,7 +56,7 @@ struct Held {
 // lost, gives back what nobody waits for.
 //
 // Two threads, each started when it is first needed: `airlock-keep` calls the store,
-// `airlock-alarm` fires lost() on time, whatever the store does.
+// `airlock-alarm` fires lost() on time, whatever the store does, and tells observers.
 class Keeper : public std::enable_shared_from_this<Keeper> {
  public:
   // The one of this store in this process.
@@ -92,29 +96,28 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] bool flush(Duration at_most);
 
  private:
-  // A release to be done; pointless after `until`, when the store has ended it by itself.
-  struct Debt {
-    Token token;
-    Instant until;
-  };
   struct Renewing;
+  struct Loss {  // To be told.
+    std::optional<std::stop_source> lost;
+    std::shared_ptr<Observer> observer;
+    GateName gate;
+  };
 
   void stop_async_entries() noexcept;
   [[nodiscard]] Held* new_held();
   void unwatch(const Token& token) noexcept;
   void set_lost(Held& held);
-  [[nodiscard]] bool has_fired();
+  [[nodiscard]] bool has_losses();
   void check_soon(Held& held, std::uint64_t serial);
 
   void keep_all();  // airlock-keep
   void collect_due(Renewing& due, Instant now);
   void renew(Renewing& due);
   void note_renewal(Held& held, const RenewItem& item, Instant sent);
-  bool pay(Debt debt) noexcept;
-  void pay_all();
 
   void sound_alarms();  // airlock-alarm
 
+  void tell_awaiting() noexcept;
   template <typename Over>
   [[nodiscard]] bool await(Duration at_most, Over over);
 
@@ -128,10 +131,8 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   std::uint64_t last_serial_ = 0;
   Timers<Held, &Held::renewal> renewals_;
   Timers<Held, &Held::alarm> alarms_;
-  std::vector<std::stop_source> fired_;  // For airlock-alarm.
-  std::deque<Debt> debts_;
-  std::size_t unpaid_ = 0;  // Debts, with those that are being paid.
-  Instant next_payment_{0};
+  std::vector<Loss> losses_;  // For airlock-alarm.
+  Debts debts_;
 
   std::stop_source closing_;
   std::atomic<std::size_t> awaited_ = 0;  // Threads in drain() and flush().

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "airlock/entrance.hpp"
+#include "airlock/telling.hpp"
 
 namespace airlock {
 namespace {
@@ -15,8 +15,8 @@ Observer::~Observer() = default;
 
 std::uint64_t observer_failures() noexcept { return g_failures; }
 
-void keeping::Entrance::tell(const Event& event) const noexcept {
-  if (options_.observer) swallow([&] { options_.observer->on(event); });
+void keeping::tell(Observer& observer, const Event& event) noexcept {
+  swallow([&] { observer.on(event); });
 }
 
 void keeping::swallow(const std::function<void()>& callback) noexcept {

@@ -9,23 +9,13 @@
 
 #include "airlock/error.hpp"
 #include "airlock/shutdown.hpp"
+#include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 
 namespace airlock {
 namespace {
 
 constexpr const char* kGate = "erp";
-
-struct Log : Observer {
-  void on(const Event& event) override {
-    const std::lock_guard lock(mutex);
-    kinds.push_back(event.kind);
-    last = event;
-  }
-  std::mutex mutex;
-  std::vector<Event::Kind> kinds;
-  Event last{};
-};
 
 class AirlockTest : public WaitingTest {
  protected:
@@ -205,6 +195,56 @@ TEST_P(AirlockTest, APlaceThatIsDroppedLeaves) {
   EXPECT_TRUE(eventually([&] { return waiting(kGate) == 0; }));
 }
 
+TEST_P(AirlockTest, APlaceIsWaitedForOnce) {
+  const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
+  Place place = airlock.join();
+  const Outcome<Lease> lease = place.wait();
+  ASSERT_TRUE(lease);
+  const Outcome<Lease> again = place.wait();
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().reason, Reason::late);
+  place.leave();
+  EXPECT_TRUE(lease->valid()) << "what was taken is not left";
+  EXPECT_EQ(holders(kGate), 1U);
+}
+
+TEST_P(AirlockTest, APlaceThatWasLeftIsNotWaitedFor) {
+  const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
+  const Outcome<Lease> holder = airlock.try_enter();
+  Place place = airlock.join();
+  place.leave();
+  place.leave();
+  EXPECT_FALSE(place.wait());
+  EXPECT_TRUE(eventually([&] { return waiting(kGate) == 0; }));
+}
+
+TEST_P(AirlockTest, APlaceThatIsLeftEndsAWait) {
+  const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
+  const Outcome<Lease> holder = airlock.try_enter();
+  Place place = airlock.join();
+  std::jthread waiter([&] { EXPECT_FALSE(place.wait()); });
+  place.leave();
+}
+
+TEST_P(AirlockTest, APlaceThatIsReplacedLeaves) {
+  const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
+  Place place = airlock.join();
+  place = airlock.join();
+  EXPECT_TRUE(place.wait()) << "the first one gave back what it had";
+}
+
+TEST_P(AirlockTest, APlaceKeepsItsTurnUntilItIsWaitedFor) {
+  const Airlock airlock(store_, kGate, {.limit = 1, .ttl = 30s, .max_wait = kForever});
+  Outcome<Lease> holder = airlock.try_enter();
+  Place place = airlock.join();
+  pass(60s, 2);  // airlock-keep and airlock-enter: longer than its patience
+  EXPECT_EQ(place.position(), 1U);
+  holder->release();
+  ASSERT_TRUE(eventually([&] { return place.position() == 0; }));
+  pass(60s, 2);  // Longer than its claim window and its ttl.
+  EXPECT_TRUE(place.wait()->valid());
+}
+
 TEST_P(AirlockTest, ALostReplyInTheLineIsAskedAgain) {
   const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
   Outcome<Lease> holder = airlock.try_enter();
@@ -240,7 +280,11 @@ TEST_P(AirlockTest, WithTheStoreDownThePolicyDecides) {
   const Outcome<Lease> two = local.enter();
   ASSERT_TRUE(one && two);
   EXPECT_FALSE(one->guarded());
+  EXPECT_EQ(one->fence(), 0U) << "what nobody guards has no fence";
+  EXPECT_TRUE(one->valid());
   EXPECT_FALSE(local.try_enter());
+  store_->down(false);
+  EXPECT_EQ(holders(kGate), 0U) << "the store knows of none of them";
 }
 
 TEST_P(AirlockTest, AFailingStoreIsAskedLessOften) {
@@ -261,8 +305,8 @@ TEST_P(AirlockTest, TheObserverHearsEveryDecision) {
   const Airlock airlock(store_, kGate, {.limit = 1, .observer = log});
   const Outcome<Lease> holder = airlock.try_enter();
   (void)airlock.try_enter();
-  EXPECT_THAT(log->kinds, ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::rejected));
-  EXPECT_EQ(log->last.reason, Reason::full);
+  EXPECT_THAT(log->kinds(), ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::rejected));
+  EXPECT_EQ(log->last().reason, Reason::full);
 }
 
 TEST_P(AirlockTest, AThrowingObserverLeaksNothing) {

@@ -81,6 +81,24 @@ TEST_P(BulkheadTest, CountsWhatIsFree) {
   EXPECT_EQ(erp.available_slots(), 1U);
 }
 
+TEST_P(BulkheadTest, NothingIsFreeWhereAnOperatorSaysSo) {
+  const Bulkhead erp(store_, "erp", {.limit = 3});
+  store_->set_limit("erp", 0);
+  EXPECT_EQ(erp.available_slots(), 0U);
+  EXPECT_FALSE(erp.try_acquire());
+  store_->set_limit("erp", 5);
+  EXPECT_EQ(erp.available_slots(), 5U);
+  store_->set_limit("erp", std::nullopt);
+  EXPECT_EQ(erp.available_slots(), 3U);
+}
+
+TEST_P(BulkheadTest, WhatIsFreeIsNeverBelowNone) {
+  const Bulkhead erp(store_, "erp", {.limit = 3});
+  const Lease lease = erp.acquire({.weight = 3});
+  store_->set_limit("erp", 1);
+  EXPECT_EQ(erp.available_slots(), 0U);
+}
+
 TEST_P(BulkheadTest, NeedsALimit) {
   EXPECT_THROW(Bulkhead(store_, "erp", {}), InvalidArgument);
   EXPECT_THROW(Bulkhead(store_, "bad name", {.limit = 1}), InvalidArgument);

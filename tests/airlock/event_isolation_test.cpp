@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "airlock/error.hpp"
+#include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 
 namespace airlock {
@@ -80,6 +82,113 @@ TEST_P(EventIsolationTest, OnePollerAndEightWorkersKeepTheOrderOfArrival) {
     }
   }
   EXPECT_EQ(inversions, 0);
+}
+
+TEST_P(EventIsolationTest, AHungHandlerLosesItsKey) {
+  const EventIsolation isolation(store_, {.ttl = 5s, .max_hold = 8s});
+  const Lease hung = isolation.lock(key(1));
+  pass(8s);
+  EXPECT_FALSE(hung.valid());
+  EXPECT_TRUE(isolation.lock(key(1)));
+}
+
+TEST_P(EventIsolationTest, TheObserverHearsOfEachKey) {
+  const auto log = std::make_shared<Log>();
+  const EventIsolation isolation(store_, {.acquire_timeout = 0s, .observer = log});
+  const Lease lease = isolation.lock(key(1));
+  EXPECT_THROW((void)isolation.lock(key(1)), EventIsolationTimeout);
+  EXPECT_THAT(log->kinds(), ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::rejected));
+  EXPECT_EQ(log->last().gate, gate_name("events", "fsm:2:1").text());
+}
+
+TEST_P(EventIsolationTest, WithTheStoreDownThePolicyDecides) {
+  const EventIsolation closed(store_);
+  const EventIsolation local(store_, {.outage = Outage::local});
+  store_->down(true);
+  EXPECT_THROW((void)closed.lock(key(1)), SealAcquiringError);
+  const Lease lease = local.lock(key(1));
+  EXPECT_FALSE(lease.guarded());
+  EXPECT_TRUE(local.lock(key(2)));
+  EXPECT_THROW((void)local.lock(key(1)), EventIsolationTimeout) << "isolated in this process";
+}
+
+TEST_P(EventIsolationTest, ReleaseIsIdempotentAndCloseSendsNothing) {
+  const EventIsolation isolation(store_);
+  Lease lease = isolation.lock(key(1));
+  lease.release();
+  lease.release();
+  EXPECT_EQ(store_->calls("release"), 1U);
+  const std::size_t before = store_->calls();
+  isolation.close();
+  EXPECT_EQ(store_->calls(), before);
+  EXPECT_TRUE(isolation.lock(key(1))) << "usable after close";
+}
+
+TEST_P(EventIsolationTest, AForeignTokenFreesNothing) {
+  const EventIsolation isolation(store_, {.acquire_timeout = 0s});
+  const Lease lease = isolation.lock(key(1));
+  Token foreign = lease.token();
+  ++foreign.fence;
+  EXPECT_FALSE(store_->release(foreign));
+  EXPECT_THROW((void)isolation.lock(key(1)), EventIsolationTimeout);
+}
+
+// The seed's issue 1317: state is read under the lock, so each handler sees what the last one wrote.
+TEST_P(EventIsolationTest, FourUpdatesOfOneChatSeeEachOthersState) {
+  const EventIsolation isolation(store_);
+  const std::vector<std::string> steps = {"command", "foo", "bar", "all"};
+  std::vector<EventIsolation::Turn> turns;
+  for (std::size_t i = 0; i < steps.size(); ++i) turns.push_back(isolation.join(key(1)));
+  std::string state;
+  {
+    std::vector<std::jthread> handlers;
+    for (std::size_t i = steps.size(); i-- > 0;) {
+      handlers.emplace_back([&, i] {
+        const Lease lease = turns[i].wait();
+        const std::string loaded = state;
+        std::this_thread::yield();
+        state = loaded + ">" + steps[i];
+      });
+    }
+  }
+  EXPECT_EQ(state, ">command>foo>bar>all");
+}
+
+TEST_P(EventIsolationTest, EveryPartThatCountsIsolates) {
+  const KeyBuilder keys{.with_bot = true, .with_business_connection = true, .with_destiny = true};
+  const EventIsolation isolation(store_, {.acquire_timeout = 0s, .keys = keys});
+  StorageKey base = key(1);
+  std::vector<StorageKey> others(6, base);
+  others[0].bot = 7;
+  others[1].chat = 7;
+  others[2].user = 7;
+  others[3].thread = 7;
+  others[4].business_connection = "7";
+  others[5].destiny = "7";
+  const Lease lease = isolation.lock(base);
+  for (const StorageKey& other : others) EXPECT_TRUE(isolation.lock(other));
+}
+
+TEST_P(EventIsolationTest, TheKeyHasTheSeedsPartsInTheSeedsOrder) {
+  StorageKey full{.bot = 1, .chat = 2, .user = 3, .thread = 4, .business_connection = "5"};
+  full.destiny = "6";
+  const auto built = [&](bool bot, bool business, bool destiny) {
+    return KeyBuilder{
+        .with_bot = bot, .with_business_connection = business, .with_destiny = destiny}
+        .build(full);
+  };
+  EXPECT_EQ(built(false, false, false), "fsm:2:t4:3:d6");
+  EXPECT_EQ(built(false, false, true), "fsm:2:t4:3:d6");
+  EXPECT_EQ(built(false, true, false), "fsm:c5:2:t4:3:d6");
+  EXPECT_EQ(built(false, true, true), "fsm:c5:2:t4:3:d6");
+  EXPECT_EQ(built(true, false, false), "fsm:b1:2:t4:3:d6");
+  EXPECT_EQ(built(true, false, true), "fsm:b1:2:t4:3:d6");
+  EXPECT_EQ(built(true, true, false), "fsm:b1:c5:2:t4:3:d6");
+  EXPECT_EQ(built(true, true, true), "fsm:b1:c5:2:t4:3:d6");
+  EXPECT_EQ((KeyBuilder{.prefix = "bot", .separator = "/", .with_destiny = true}.build(key(3))),
+            "bot/2/3/ddefault");
+  EXPECT_THROW(EventIsolation(store_, {.keys = {.separator = ""}}), InvalidArgument);
+  EXPECT_THROW(EventIsolation(store_, {.acquire_timeout = -1s}), InvalidArgument);
 }
 
 TEST_P(EventIsolationTest, DisabledNeverWaits) {

@@ -1,11 +1,15 @@
 #include "airlock/lease.hpp"
 
+#include <atomic>
+#include <optional>
 #include <thread>
 
 #include "airlock/airlock.hpp"
 #include "airlock/error.hpp"
 #include "airlock/shutdown.hpp"
 #include "airlock/support/waiting_test.hpp"
+#include "support/hooked_store.hpp"
+#include "support/turnstile.hpp"
 
 namespace airlock {
 namespace {
@@ -163,6 +167,17 @@ TEST_P(LeaseTest, RenewalEndsWithMaxHold) {
   EXPECT_EQ(holders(kGate), 0U);
 }
 
+TEST_P(LeaseTest, NoRenewalReachesBeyondMaxHold) {
+  const Lease lease = enter({.limit = 1, .ttl = 30s, .max_hold = 40s});
+  const Instant end = clock_.now() + 40s;
+  for (int i = 0; i < 39; ++i) {
+    pass(1s);
+    EXPECT_LE(clock_.now() + store_->look(kGate)->holders.front().remaining, end);
+  }
+  EXPECT_GE(store_->calls("renew"), 1U);
+  EXPECT_TRUE(lease.valid());
+}
+
 TEST_P(LeaseTest, ADetachedTokenOutlivesItAndIsAdopted) {
   Lease lease = enter();
   const Fence fence = lease.fence();
@@ -218,6 +233,82 @@ TEST_P(LeaseTest, DrainWaitsForTheLastLease) {
   EXPECT_FALSE(drain(store_, 0s));
   std::jthread releaser([&] { lease->release(); });
   EXPECT_TRUE(drain(store_, 3600s));
+}
+
+TEST_P(LeaseTest, DrainWaitsForTheReleaseItself) {
+  Turnstile turnstile;
+  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "release") turnstile.pass();
+  });
+  const Airlock airlock(slow, kGate, {.limit = 2});
+  std::jthread dropped([lease = airlock.try_enter().value()]() mutable { lease = {}; });
+  turnstile.await_somebody();
+  EXPECT_FALSE(drain(slow, 0s)) << "it is not back yet";
+  turnstile.open();
+  EXPECT_TRUE(drain(slow, 3600s));
+  EXPECT_EQ(holders(kGate), 0U);
+}
+
+TEST_P(LeaseTest, WhatIsDrainedIsBackOrOwed) {
+  act_remote();
+  const Airlock airlock(store_, kGate, {.limit = 1});
+  std::optional<Lease> lease = airlock.try_enter().value();
+  store_->down(true);
+  lease.reset();
+  EXPECT_TRUE(drain(store_, 0s));
+  EXPECT_FALSE(flush(store_, 0s)) << "it is owed";
+  store_->down(false);
+}
+
+TEST_P(LeaseTest, WhatIsOwedIsGivenUpWhenItHasEndedByItself) {
+  act_remote();
+  const Airlock airlock(store_, kGate, {.limit = 1, .ttl = 5s});
+  std::optional<Lease> lease = airlock.try_enter().value();
+  store_->down(true);
+  lease.reset();
+  pass(6s);
+  EXPECT_TRUE(flush(store_, 0s));
+}
+
+TEST_P(LeaseTest, AStoreThatWasClosedBeforeAnythingUsedItIsClosed) {
+  close(store_);
+  const Airlock airlock(store_, kGate, {.limit = 1});
+  EXPECT_THROW((void)airlock.try_enter(), StoreError);
+  EXPECT_THROW((void)airlock.enter(), StoreError);
+  EXPECT_THROW((void)airlock.join(), StoreError);
+  EXPECT_EQ(holders(kGate), 0U);
+}
+
+TEST_P(LeaseTest, AClosedStoreStillKeepsAndTakesBack) {
+  Lease lease = enter();
+  close(store_);
+  pass(60s);
+  EXPECT_TRUE(lease.valid());
+  lease.release();
+  EXPECT_EQ(holders(kGate), 0U);
+}
+
+// A renewal that is on its way while the lease is given back, and the object is used by the next.
+TEST_P(LeaseTest, ALateAnswerToARenewalIsNotTakenForTheNextLeases) {
+  Turnstile turnstile;
+  std::atomic<bool> slow_once = true;
+  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "renew" && slow_once.exchange(false)) turnstile.pass();
+  });
+  const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});
+  const Airlock other(slow, "other", {.limit = 1, .ttl = 3s});
+  std::optional<Lease> first = airlock.try_enter().value();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));
+  clock_.advance(10s);
+  turnstile.await_somebody();
+  first.reset();
+  const Lease next = other.try_enter().value();
+  const std::stop_token lost = next.lost();
+  turnstile.open();  // "gone", for the first.
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
+  EXPECT_TRUE(next.valid());
+  EXPECT_LE(next.remaining(), 3s);
+  EXPECT_FALSE(lost.stop_requested());
 }
 
 AIRLOCK_WAITING_SUITE(LeaseTest);

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+
+#include "airlock/clock.hpp"
+#include "airlock/store.hpp"
+#include "base/mutex.hpp"
+
+namespace airlock::keeping {
+
+// What is to be given back, though nobody waits for it: in order, and again until it works.
+//
+// Takes the mutex of its owner, who can so look at next() and at its own affairs in one moment.
+class Debts {
+ public:
+  Debts(Store& store, base::Mutex& mutex) noexcept : store_(store), mutex_(mutex) {}
+
+  // Pointless after `until`, when the store has ended it by itself.
+  void add(const Token& token, Instant until) noexcept;
+
+  // What can be paid now. False: that was nothing.
+  bool pay();
+
+  // For at most so long.
+  void pay_at_last(Duration at_most);
+
+  // REQUIRES: the mutex.
+  [[nodiscard]] Instant next() const noexcept { return debts_.empty() ? kForever : next_payment_; }
+  [[nodiscard]] bool all_paid() const noexcept { return unpaid_ == 0; }
+
+ private:
+  struct Debt {
+    Token token;
+    Instant until;
+  };
+
+  bool pay(const Debt& debt) noexcept;
+  bool pay_first();
+
+  Store& store_;
+  base::Mutex& mutex_;
+  std::deque<Debt> debts_;
+  std::size_t unpaid_ = 0;  // With the one that is being paid.
+  Instant next_payment_{0};
+};
+
+}  // namespace airlock::keeping

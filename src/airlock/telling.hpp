@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+
+#include "airlock/observer.hpp"
+
+namespace airlock::keeping {
+
+// Calls what a user gave; what it throws is counted (observer_failures()).
+void swallow(const std::function<void()>& callback) noexcept;
+void tell(Observer& observer, const Event& event) noexcept;
+
+}  // namespace airlock::keeping
