@@ -7,7 +7,7 @@
 #include <iostream>
 #include <vector>
 
-#include "airlock/bulkhead.hpp"
+#include "airlock/keyed_bulkhead.hpp"
 #include "airlock/testing.hpp"
 
 using namespace std::chrono_literals;

@@ -101,6 +101,7 @@ bool Attempt::advance() {
     give_up();
     return true;
   }
+  ask_failed_ = false;
   try {
     ask();
   } catch (const StoreError& error) {
@@ -110,12 +111,14 @@ bool Attempt::advance() {
       outcome_ = entrance_.without_store(gate_, ask_, error);
     } else {
       next_ask_ = clock_.now() + kAskFailed;
+      ask_failed_ = true;
     }
   }
   return outcome_.has_value();
 }
 
 bool Attempt::watch(std::function<void()> changed) {
+  if (ask_failed_) return true;  // There may be news, but they cannot be asked for yet.
   try {
     watched_ = true;
     return entrance_.keeper().store().watch(gate_, visitor_, std::move(changed));

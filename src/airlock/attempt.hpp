@@ -69,6 +69,7 @@ class Attempt {
   std::optional<Queued> queued_;
   std::optional<Outcome<Lease>> outcome_;
   bool news_ = false;
+  bool ask_failed_ = false;
   bool watched_ = false;
   std::shared_ptr<Signal> signal_;
 };

@@ -13,6 +13,12 @@ namespace {
 
 constexpr Duration kCloseTimeout = std::chrono::seconds(1);
 
+// Renewals so close to one another are one call.
+constexpr Duration kSoon = std::chrono::milliseconds(50);
+
+// A renewal beyond the end of max_hold is none.
+bool is_renewable(const Held& held) noexcept { return held.store_end < held.hold_end; }
+
 // A third of the ttl, and up to a tenth of that earlier, so that leases that began together do not
 // stay together. The visitor is as random as anything.
 Duration renew_after(const Held& held, Duration ttl) noexcept {
@@ -194,26 +200,36 @@ void Keeper::keep_all() {
   }
 }
 
-// Those whose time has come; with them those that come soon, because a call costs the same.
+// Those whose time has come, and with them those whose time comes soon: waking up costs more than a
+// renewal.
 void Keeper::collect_due(Renewing& due, Instant now) {
   while (due.leases.size() < Renewing::kMost) {
-    Held* const held = renewals_.due(now);
+    Held* const held = renewals_.due(due.leases.empty() ? now : now + kSoon);
     if (held == nullptr) return;
-    renewals_.clear(*held);
-    if (held->is_ending) continue;
-    const Instant deadline = held->deadline;
-    if (now >= deadline) {
-      set_lost(*held);
-      continue;
+    if (!held->is_ending && now < held->deadline.load() && is_renewable(*held)) {
+      renewals_.clear(*held);
+      const Duration rest = held->hold_end - now;
+      due.leases.push_back({held, held->serial});
+      due.items.push_back({.token = held->token, .ttl = std::min(held->terms.ttl, rest)});
+    } else if (!retire(*held, now)) {
+      return;
     }
-    if (held->store_end >= held->hold_end) {  // It lasts as long as it may.
-      renewals_.set(*held, deadline);
-      continue;
-    }
-    const Duration rest = held->hold_end - now;
-    due.leases.push_back({held, held->serial});
-    due.items.push_back({.token = held->token, .ttl = std::min(held->terms.ttl, rest)});
   }
+}
+
+// What is not renewed any more: it is given back, lost, or lasts as long as it may and is lost when
+// that ends. False: that is later.
+bool Keeper::retire(Held& held, Instant now) {
+  const Instant deadline = held.deadline;
+  if (held.is_ending) {
+    renewals_.clear(held);
+  } else if (now >= deadline) {
+    set_lost(held);
+  } else {
+    renewals_.set(held, deadline);
+    return deadline > now + kSoon;
+  }
+  return true;
 }
 
 void Keeper::renew(Renewing& due) {

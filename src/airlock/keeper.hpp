@@ -112,6 +112,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
 
   void keep_all();  // airlock-keep
   void collect_due(Renewing& due, Instant now);
+  bool retire(Held& held, Instant now);
   void renew(Renewing& due);
   void note_renewal(Held& held, const RenewItem& item, Instant sent);
 

@@ -11,6 +11,7 @@
 #include "airlock/shutdown.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
+#include "support/hooked_store.hpp"
 
 namespace airlock {
 namespace {
@@ -246,24 +247,46 @@ TEST_P(AirlockTest, APlaceKeepsItsTurnUntilItIsWaitedFor) {
 }
 
 TEST_P(AirlockTest, ALostReplyInTheLineIsAskedAgain) {
-  const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
+  std::atomic<bool> loses = false;
+  const auto lossy = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step != "admit" || !loses.exchange(false)) return;
+    throw StoreError(StoreError::Kind::busy, StoreError::Outcome::unknown, "no reply");
+  });
+  const Airlock airlock(lossy, kGate, {.limit = 1, .max_wait = kForever});
   Outcome<Lease> holder = airlock.try_enter();
   std::optional<Outcome<Lease>> outcome;
-  std::atomic<bool> decided = false;
   {
-    const std::jthread thread = waiter([&] {
-      outcome = airlock.enter();
-      decided = true;
-    });
-    ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));
-    store_->fail_next(1, StoreError::Kind::busy);
-    EXPECT_THROW(holder->release(), SealReleasingError);  // It is owed, and paid in the background.
-    while (!decided) {
-      clock_.advance(50ms);
-      std::this_thread::sleep_for(1ms);
-    }
+    const std::jthread thread = waiter([&] { outcome = airlock.enter(); });
+    ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
+    loses = true;
+    holder->release();
+    ASSERT_TRUE(eventually([&] { return !loses && clock_.waiting() >= 2; }));
+    clock_.advance(100ms);
   }
   EXPECT_TRUE(*outcome);
+}
+
+// News that cannot be asked for: it waits for its time instead of asking again and again.
+TEST_P(AirlockTest, AFailingStoreIsNotAskedInALoopByWhoWaits) {
+  std::atomic<int> asked = 0;
+  std::atomic<bool> down = false;
+  const auto failing = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "watch") ++asked;
+    if (step != "admit" || !down) return;
+    throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened, "busy");
+  });
+  const Airlock airlock(failing, kGate, {.limit = 1, .max_wait = kForever});
+  Outcome<Lease> holder = airlock.try_enter();
+  Place place = airlock.join();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
+  down = true;
+  asked = 0;
+  holder->release();
+  pass(400ms, 2);  // airlock-keep and airlock-enter; within the claim window
+  EXPECT_EQ(asked, 0);
+  down = false;
+  pass(2s, 2);
+  EXPECT_TRUE(place.wait());
 }
 
 TEST_P(AirlockTest, WithTheStoreDownThePolicyDecides) {

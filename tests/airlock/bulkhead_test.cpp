@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "airlock/keyed_bulkhead.hpp"
 #include "airlock/support/waiting_test.hpp"
 
 namespace airlock {

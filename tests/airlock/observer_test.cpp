@@ -9,6 +9,7 @@
 #include "airlock/airlock.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
+#include "airlock/keyed_bulkhead.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/turnstile.hpp"

@@ -1,0 +1,21 @@
+#include "airlock/support/entries.hpp"
+
+// As entries_test, for longer.
+
+namespace airlock {
+namespace {
+
+class ManyEntries : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(ManyEntries, SixtyFourThreadsAreNeverMoreThanTheLimitAllows) {
+  expect_limit_kept(GetParam(), 64, 10'000);
+}
+
+TEST_P(ManyEntries, SixtyFourThreadsComeInInOrderOfArrival) {
+  expect_order_kept(GetParam(), 64, 10'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, ManyEntries, ::testing::Values(1, 3, 10));
+
+}  // namespace
+}  // namespace airlock
