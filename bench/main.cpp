@@ -70,6 +70,7 @@ std::vector<Row> chosen_rows(const std::string& filter) {
   add_holders_rows(rows);
   add_gates_rows(rows);
   add_waiting_rows(rows);
+  add_keeper_rows(rows);
   std::erase_if(rows,
                 [&](const Row& row) { return row.title().find(filter) == std::string::npos; });
   if (rows.empty()) throw UsageError("no row's name contains \"" + filter + "\"");

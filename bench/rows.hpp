@@ -15,5 +15,6 @@ void add_line_rows(std::vector<Row>& rows);
 void add_holders_rows(std::vector<Row>& rows);
 void add_gates_rows(std::vector<Row>& rows);
 void add_waiting_rows(std::vector<Row>& rows);
+void add_keeper_rows(std::vector<Row>& rows);
 
 }  // namespace airlock::bench
