@@ -1,8 +1,10 @@
 #include "airlock/bulkhead.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "airlock/keyed_bulkhead.hpp"
@@ -29,6 +31,45 @@ TEST_P(BulkheadTest, PassesTheExceptionOnAndGivesBack) {
   const Bulkhead erp(store_, "erp", {.limit = 1});
   EXPECT_THROW(erp.call([] { throw std::logic_error("bad row"); }), std::logic_error);
   EXPECT_EQ(holders("erp"), 0U);
+}
+
+TEST_P(BulkheadTest, PassesTheExceptionOnThoughGivingBackFails) {
+  const Bulkhead erp(store_, "erp", {.limit = 1});
+  EXPECT_THROW(erp.call([&] {
+    store_->fail_next(1, StoreError::Kind::busy);
+    throw std::logic_error("bad row");
+  }),
+               std::logic_error);
+  EXPECT_TRUE(eventually([&] { return holders("erp") == 0; })) << "tried again in the background";
+}
+
+TEST_P(BulkheadTest, WaitsForASlotAsLongAsItMay) {
+  const Bulkhead erp(store_, "erp", {.limit = 1, .max_wait = 1h});
+  Lease holder = erp.acquire();
+  int value = 0;
+  {
+    std::jthread caller([&] { value = erp.call([] { return 7; }); });
+    ASSERT_TRUE(eventually([&] { return waiting("erp") == 1; }));
+    holder.release();
+  }
+  EXPECT_EQ(value, 7);
+}
+
+TEST_P(BulkheadTest, CountsWhatIsFreeOfManyKeysAndOfNone) {
+  const KeyedBulkhead tenants(store_, "vendor", {.limit = 2, .ttl = 1s});
+  (void)tenants.acquire("119").detach();
+  clock_.advance(1s);
+  const Lease held = tenants.acquire("60");
+  std::vector<std::string> names;
+  for (int i = 0; i < 120; ++i) names.push_back(std::to_string(i));
+  const std::vector<std::string_view> keys(names.begin(), names.end());
+  const std::vector<std::uint32_t> free = tenants.available_slots(keys);
+  ASSERT_EQ(free.size(), 120U);
+  EXPECT_EQ(free[60], 1U);
+  EXPECT_EQ(std::ranges::count(free, 2U), 119) << "what has ended does not count";
+  const std::size_t before = store_->calls();
+  EXPECT_TRUE(tenants.available_slots(std::span<const std::string_view>()).empty());
+  EXPECT_LE(store_->calls(), before + 1);
 }
 
 TEST_P(BulkheadTest, SaysWhyItIsFull) {

@@ -288,6 +288,39 @@ TEST_P(LeaseTest, AClosedStoreStillKeepsAndTakesBack) {
   EXPECT_EQ(holders(kGate), 0U);
 }
 
+TEST_P(LeaseTest, LostDoesNotFireForWhatIsBeingGivenBack) {
+  Turnstile turnstile;
+  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "release") turnstile.pass();
+  });
+  const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});
+  std::optional<Lease> lease = airlock.try_enter().value();
+  const std::stop_token lost = lease->lost();
+  std::jthread dropped([&] { lease.reset(); });
+  turnstile.await_somebody();
+  pass(60s, 2);  // airlock-keep and airlock-alarm
+  EXPECT_FALSE(lost.stop_requested());
+  EXPECT_EQ(store_->calls("renew"), 0U) << "nor is it renewed";
+  turnstile.open();
+}
+
+TEST_P(LeaseTest, ARenewalThatIsAnsweredTooLateDoesNotBringItBack) {
+  Turnstile turnstile;
+  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "renew") turnstile.pass();
+  });
+  const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});
+  const Lease lease = airlock.try_enter().value();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));
+  clock_.advance(10s);
+  turnstile.await_somebody();
+  clock_.advance(19'800ms);  // Not ended in the store, but nobody here could prove it.
+  turnstile.open();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));
+  EXPECT_EQ(store_->calls("renew"), 1U);
+  EXPECT_FALSE(lease.valid());
+}
+
 // A renewal that is on its way while the lease is given back, and the object is used by the next.
 TEST_P(LeaseTest, ALateAnswerToARenewalIsNotTakenForTheNextLeases) {
   Turnstile turnstile;

@@ -12,6 +12,7 @@
 #include "airlock/keyed_bulkhead.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
+#include "support/hooked_store.hpp"
 #include "support/turnstile.hpp"
 
 // What is told, and what those who are told may do: throw, take long, come back in.
@@ -69,6 +70,25 @@ TEST_P(ObserverTest, HearsOnceThatALeaseIsLost) {
   EXPECT_EQ(log_->last().gate, kGate);
   EXPECT_TRUE(lost.stop_requested());
   pass(60s, 2);  // airlock-keep and airlock-alarm
+  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted, Kind::lost));
+}
+
+TEST_P(ObserverTest, HearsOnceThoughARenewalIsRefusedAfterTheAlarm) {
+  Turnstile turnstile;
+  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "renew") turnstile.pass();
+  });
+  const Airlock erp(slow, kGate, {.limit = 1, .ttl = 30s, .observer = log_});
+  const Outcome<Lease> lease = erp.try_enter();
+  const std::stop_token lost = lease->lost();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
+  clock_.advance(10s);
+  turnstile.await_somebody();
+  clock_.advance(20s);
+  ASSERT_TRUE(eventually([&] { return log_->last().kind == Kind::lost; }));
+  turnstile.open();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
+  clock_.advance(1s);
   EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted, Kind::lost));
 }
 
