@@ -12,6 +12,7 @@
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
+#include "support/turnstile.hpp"
 
 namespace airlock {
 namespace {
@@ -187,6 +188,33 @@ TEST_P(AirlockTest, APlaceIsTakenHereAndWaitedForElsewhere) {
     run(first, 1);
   }
   EXPECT_THAT(order, ::testing::ElementsAre(1, 2, 3));
+}
+
+// Its thread comes to it only when its time is up; its turn came before.
+TEST_P(AirlockTest, WhoWasHandedASlotInTimeIsIn) {
+  const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = 500ms});
+  Outcome<Lease> holder = airlock.try_enter();
+  Place place = airlock.join();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
+  Turnstile turnstile;
+  Airlock(store_, "other", {.limit = 1}).enter_async({}, [&](Arrival&) { turnstile.pass(); });
+  turnstile.await_somebody();
+  holder->release();
+  clock_.advance(600ms);
+  turnstile.open();
+  EXPECT_TRUE(place.wait());
+}
+
+TEST_P(AirlockTest, ATurnThatComesBeforeItIsWatchedForIsNotMissed) {
+  Outcome<Lease> holder = Refused{};
+  const auto quick = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "watch" && holder) holder->release();
+  });
+  const Airlock airlock(quick, kGate, {.limit = 1, .max_wait = kForever});
+  holder = airlock.try_enter();
+  { EXPECT_TRUE(airlock.enter()); }
+  holder = airlock.try_enter();
+  EXPECT_TRUE(airlock.join().wait());
 }
 
 TEST_P(AirlockTest, APlaceThatIsDroppedLeaves) {

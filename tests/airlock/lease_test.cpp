@@ -125,6 +125,14 @@ TEST_P(LeaseTest, LostFiresAtOnceOnRevoke) {
   EXPECT_EQ(holders(kGate), 1U) << "it may finish within its grace";
 }
 
+TEST_P(LeaseTest, LostFiresAtOnceIfItWasRevokedBeforeAnybodyAsked) {
+  const Lease lease = enter();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));
+  EXPECT_EQ(store_->revoke(kGate, {}, Store::Revoke::graceful), 1U);
+  const std::stop_token lost = lease.lost();
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+}
+
 TEST_P(LeaseTest, ALostOneStaysLostWhenTheStoreComesBack) {
   const Lease lease = enter();
   store_->down(true);
@@ -175,6 +183,7 @@ TEST_P(LeaseTest, NoRenewalReachesBeyondMaxHold) {
     EXPECT_LE(clock_.now() + store_->look(kGate)->holders.front().remaining, end);
   }
   EXPECT_GE(store_->calls("renew"), 1U);
+  EXPECT_LE(store_->calls("renew"), 2U) << "nor is there one that gains nothing";
   EXPECT_TRUE(lease.valid());
 }
 
@@ -219,6 +228,7 @@ TEST_P(LeaseTest, TheLastHandlePaysWhatIsOwed) {
 TEST_P(LeaseTest, AFailedReleaseIsTriedAgain) {
   Airlock airlock(store_, kGate, {.limit = 1});
   Outcome<Lease> lease = airlock.try_enter();
+  ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));  // The keeper sleeps.
   store_->fail_next(1, StoreError::Kind::busy);
   EXPECT_THROW(lease->release(), SealReleasingError);
   EXPECT_TRUE(flush(store_, 10s));
@@ -286,6 +296,32 @@ TEST_P(LeaseTest, AClosedStoreStillKeepsAndTakesBack) {
   EXPECT_TRUE(lease.valid());
   lease.release();
   EXPECT_EQ(holders(kGate), 0U);
+}
+
+TEST_P(LeaseTest, AnAlarmIsNotTakenForTheNextLeases) {
+  const Airlock airlock(store_, kGate, {.limit = 1, .ttl = 10min});
+  {
+    const Lease first = enter();
+    EXPECT_FALSE(first.lost().stop_requested());
+  }
+  const Lease next = airlock.try_enter().value();
+  pass(60s, 2);  // airlock-keep and airlock-alarm: longer than the first would have lasted
+  EXPECT_TRUE(next.valid());
+}
+
+TEST_P(LeaseTest, LostDoesNotFireForWhatIsBeingReleased) {
+  Turnstile turnstile;
+  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "release") turnstile.pass();
+  });
+  const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});
+  Lease lease = airlock.try_enter().value();
+  const std::stop_token lost = lease.lost();
+  std::jthread releaser([&] { EXPECT_THROW(lease.release(), SealReleasingError); });
+  turnstile.await_somebody();
+  pass(60s, 2);  // airlock-keep and airlock-alarm
+  EXPECT_FALSE(lost.stop_requested());
+  turnstile.open();
 }
 
 TEST_P(LeaseTest, LostDoesNotFireForWhatIsBeingGivenBack) {
