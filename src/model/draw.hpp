@@ -12,7 +12,7 @@ class Draw {
 
   [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept {
     x_ = static_cast<std::uint32_t>(std::uint64_t{x_} * 48271 % kModulus);
-    return x_ % n;
+    return n == 0 ? 0 : x_ % n;  // None to choose from: only where memory is damaged.
   }
 
  private:

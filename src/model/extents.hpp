@@ -108,6 +108,10 @@ class ExtentArray {
     return std::min(extents_.get(), kMaxExtents);
   }
 
+  [[nodiscard]] bool runs_beside(const Word<std::uint32_t>& extents) const noexcept {
+    return extents_.get() == extents.get();
+  }
+
   // Makes it as long as another array that it runs beside. False: no room.
   [[nodiscard]] bool resize(std::uint32_t extents) {
     while (this->extents() > extents) shrink();
@@ -219,10 +223,14 @@ class Pool {
     extent.free = ref;
     --extent.used;
     head_.open |= 1U << number;
-    if (items_.extents() > 1) shrink();
+    if (head_.extents.get() > 1) shrink();
   }
 
   [[nodiscard]] std::uint32_t extents() const noexcept { return items_.extents(); }
+  template <typename Other>
+  [[nodiscard]] bool runs_beside(const ExtentArray<Other>& other) const noexcept {
+    return other.runs_beside(head_.extents);
+  }
 
   // Every record that is not free, in the order of their places.
   template <typename Visitor>

@@ -89,7 +89,9 @@ void Shard::sweep(std::uint32_t places, Moment& moment) {
 }
 
 void Shard::drop_pauses(Gate& gate, Micros now) {
+  Leash leash;
   for (Ref* place = &gate.pauses; *place != kNone;) {
+    leash.step();
     Pause& pause = pauses_[*place];
     if (pause.until.get() > now) {
       place = &pause.next;
@@ -106,7 +108,9 @@ void Shard::drop_pauses(Gate& gate, Micros now) {
 Micros Shard::last_pause_end(Gate& gate, Micros now) {
   drop_pauses(gate, now);
   Micros until = 0;
+  Leash leash;
   for (Ref ref = gate.pauses; ref != kNone; ref = pauses_[ref].next) {
+    leash.step();
     until = std::max(until, pauses_[ref].until.get());
   }
   return until;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/extents.hpp"
+#include "model/leash.hpp"
 
 namespace airlock::model {
 
@@ -44,11 +45,13 @@ class Index {
   }
 
   template <typename Match>
-  [[nodiscard]] At<Record> find(std::uint32_t hash, Match&& match) const noexcept {
+  [[nodiscard]] At<Record> find(std::uint32_t hash, Match&& match) const {
     if (head_.items == 0) return {};
+    Leash leash;
     for (Ref ref = buckets_[bucket_of(hash)]; ref != kNone;) {
       const At<Record> record = pool_.at(ref);
       if (record->hash == hash && match(*record)) return record;
+      leash.step();
       ref = record->link;
     }
     return {};
@@ -63,7 +66,7 @@ class Index {
 
   void erase(At<Record> record) {
     Ref* place = &buckets_[bucket_of(record->hash)];
-    while (*place != record.ref) place = &pool_[*place].link;
+    for (Leash leash; *place != record.ref; place = &pool_[*place].link) leash.step();
     *place = record->link;
     --head_.items;
     if (head_.buckets > kMinBuckets) contract();
@@ -90,7 +93,9 @@ class Index {
     buckets_[buddy] = kNone;
     buckets_[added] = kNone;
     head_.mask |= head_.buckets++;
+    Leash leash;
     while (ref != kNone) {
+      leash.step();
       const Ref next = pool_[ref].link;
       push(bucket_of(pool_[ref].hash), ref);
       ref = next;
@@ -108,12 +113,15 @@ class Index {
     const std::uint32_t last = --head_.buckets;
     if (last == head_.mask / 2 + 1) head_.mask /= 2;
     Ref ref = buckets_[last];
+    Leash leash;
     while (ref != kNone) {
+      leash.step();
       const Ref next = pool_[ref].link;
       push(bucket_of(pool_[ref].hash), ref);
       ref = next;
     }
-    if (last == ExtentArray<Ref>::start_of(buckets_.extents() - 1)) buckets_.shrink();
+    const std::uint32_t extents = buckets_.extents();
+    if (extents > 0 && last == ExtentArray<Ref>::start_of(extents - 1)) buckets_.shrink();
   }
 
   IndexHead& head_;

@@ -18,8 +18,7 @@ namespace airlock::model {
   if (token.fence == 0 || !visits_.has(ref)) return false;
   const At<Visit> visit = visits_.at(ref);
   const auto is_meant = [&] {
-    return visit->fence() == token.fence && visit->inside() &&
-           visit->state() != VisitState::returning && visit->visitor == token.visitor;
+    return visit->fence() == token.fence && visit->held() && visit->visitor == token.visitor;
   };
   if (!is_meant()) return false;
   const At<Gate> gate = gates_.at(visit->gate);

@@ -21,14 +21,17 @@ void Shard::reap(At<Gate> gate, Micros now) {
     const Ref first = by_deadline().first(root);
     return first == kNone ? At<Visit>() : visits_.at(first);
   };
+  Leash all(2 * visits_.end() + Leash::kLong);
   At<Visit> first = first_of(gate->inside);
   while (first && first->deadline() <= now) {
+    all.step();
     reap_inside(gate, first, now);
     first = first_of(gate->inside);
   }
   gate->next_due = first ? first->deadline() : kNever;
   first = first_of(gate->outside);
   while (first && first->deadline() <= now) {
+    all.step();
     pass_over(gate, first, now);
     first = first_of(gate->outside);
   }
@@ -74,7 +77,9 @@ void Shard::advance(At<Gate> gate, Moment& moment) {
     gate->next_due = std::min(gate->next_due, paused);
     return;
   }
+  Leash all(visits_.end() + Leash::kLong);
   while (present(*gate) != 0 && !is_full(*gate)) {
+    all.step();
     if (!hand_over(gate, visits_.at(candidate(*gate, moment)), moment)) break;
   }
   if (present(*gate) != 0) (void)bury(moment);
@@ -183,8 +188,10 @@ Ref Shard::drawn(const Gate& gate, Moment& moment) const {
 }
 
 // REQUIRES: n < present waiters below root.
-Ref Shard::nth_present(Ref root, std::uint32_t n) const noexcept {
+Ref Shard::nth_present(Ref root, std::uint32_t n) const {
+  Leash leash;
   while (true) {
+    leash.step();
     const ByOrder& node = places_[root];
     const std::uint32_t before = present_below(node.links.left);
     if (n < before) {
@@ -199,9 +206,11 @@ Ref Shard::nth_present(Ref root, std::uint32_t n) const noexcept {
 }
 
 // 1-based, in the order of the line; those who are absent do not count.
-std::uint32_t Shard::position(Ref ref) const noexcept {
+std::uint32_t Shard::position(Ref ref) const {
+  Leash leash;
   std::uint32_t place = 1 + present_below(places_[ref].links.left);
   for (Ref parent = places_[ref].links.parent; parent != kNone;) {
+    leash.step();
     const ByOrder& above = places_[parent];
     if (above.links.right == ref) {
       place += present_below(above.links.left) + (above.present ? 1 : 0);
@@ -213,9 +222,11 @@ std::uint32_t Shard::position(Ref ref) const noexcept {
 }
 
 // The position that a newcomer would have.
-std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) const noexcept {
+std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) const {
+  Leash leash;
   std::uint32_t place = 1;
   for (Ref at = gate.line; at != kNone;) {
+    leash.step();
     const ByOrder& node = places_[at];
     const bool ahead = gate.order != Order::priority || node.priority >= priority;
     if (ahead) place += present_below(node.links.left) + (node.present ? 1 : 0);

@@ -71,17 +71,20 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   Gate& gate = *found;
   if (gate.limit_override.get() != kNone) view.override_limit = gate.limit_override.get();
   view.limits_disagree = gate.limits_disagree && gate.visits != 0;
-  view.order = gate.order;
+  if (gate.order <= Order::aging_lottery) view.order = gate.order;
   view.last_fence = gate.last_fence.get();
+  Leash all(2 * visits_.end() + Leash::kLong);
   for (Ref at = by_deadline().first(gate.inside); at != kNone; at = by_deadline().next(at)) {
-    const bool counts = visits_[at].inside() && visits_[at].state() != VisitState::returning;
-    if (counts) view.holders.push_back(holder_view(visits_[at], moment.now));
+    all.step();
+    if (visits_[at].held()) view.holders.push_back(holder_view(visits_[at], moment.now));
   }
   std::ranges::stable_sort(view.holders, std::greater(), &HolderView::age);
   for (Ref at = by_order().first(gate.line); at != kNone; at = by_order().next(at)) {
+    all.step();
     view.line.push_back(waiter_view(visits_[at], moment.now));
   }
   for (Ref at = gate.tiers; at != kNone; at = tiers_[at].next) {
+    all.step();
     const Rate rate = tiers_[at].rate();
     view.rates.push_back({rate, weigh(rate, &tiers_[at], 0, moment.now).info});
   }
@@ -90,6 +93,7 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   });
   drop_pauses(gate, moment.now);
   for (Ref at = gate.pauses; at != kNone; at = pauses_[at].next) {
+    all.step();
     const Pause& pause = pauses_[at];
     view.pauses.push_back(
         {std::string(pause.reporter.view()), Duration(pause.until.get() - moment.now)});
@@ -123,7 +127,9 @@ void Shard::pause(const GateName& name, std::uint32_t hash, Duration duration,
   drop_pauses(*gate, moment.now);
   const Micros until = moment.now + duration.count();
   gate->next_due = std::min(gate->next_due, until);
+  Leash leash;
   for (Ref at = gate->pauses; at != kNone; at = pauses_[at].next) {
+    leash.step();
     Pause& pause = pauses_[at];
     if (pause.reporter.view() == reporter) {
       return pause.until.publish(until);
@@ -146,7 +152,9 @@ bool Shard::resume(std::string_view name, std::uint32_t hash, std::string_view r
   gate->last_used = moment.now;
   drop_pauses(*gate, moment.now);
   bool found = false;
+  Leash leash;
   for (Ref at = gate->pauses; at != kNone; at = pauses_[at].next) {
+    leash.step();
     Pause& pause = pauses_[at];
     if (pause.reporter.view() != reporter) continue;
     pause.until.publish(moment.now);
@@ -165,7 +173,9 @@ std::size_t Shard::revoke(std::string_view name, std::uint32_t hash,
   gate->last_used = moment.now;
   settle(gate, moment);
   std::vector<Ref> holders;
+  Leash all(visits_.end() + Leash::kLong);
   for (Ref at = by_deadline().first(gate->inside); at != kNone; at = by_deadline().next(at)) {
+    all.step();
     if (visits_[at].inside() && (!visitor || visits_[at].visitor == *visitor)) {
       holders.push_back(at);
     }
@@ -181,13 +191,16 @@ bool Shard::purge(std::string_view name, std::uint32_t hash, Moment& moment) {
   if (!found) return false;
   Gate& gate = *found;
   gate.last_used = moment.now;
+  Leash all(visits_.end() + Leash::kLong);
   for (Ref Gate::*root : {&Gate::outside, &Gate::inside}) {
     for (Ref ref = by_deadline().first(gate.*root); ref != kNone;
          ref = by_deadline().first(gate.*root)) {
+      all.step();
       remove(found, visits_.at(ref));
     }
   }
   for (Ref at = gate.tiers; at != kNone;) {
+    all.step();
     const Ref next = tiers_[at].next;
     tiers_[at].state.publish(TierState::free);
     tiers_.give(at);
@@ -195,6 +208,7 @@ bool Shard::purge(std::string_view name, std::uint32_t hash, Moment& moment) {
   }
   gate.tiers = kNone;
   for (Ref at = gate.pauses; at != kNone; at = pauses_[at].next) {
+    all.step();
     pauses_[at].until.publish(moment.now);
   }
   drop_pauses(gate, moment.now);

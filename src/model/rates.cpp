@@ -176,9 +176,10 @@ Micros reset_after(const Tier& tier, Micros now) noexcept {
     case Algorithm::gcra:
       return round_up(lateness(&tier, tier.part_of.get(), now));
     case Algorithm::sliding_window: {
-      const Micros window = now / tier.period;
-      if (hits_of(&tier, window) > 0) return 2 * tier.period - now % tier.period;
-      return hits_of(&tier, window - 1) > 0 ? tier.period - now % tier.period : 0;
+      const Micros period = tier.rate().period.count();
+      const Micros window = now / period;
+      if (hits_of(&tier, window) > 0) return 2 * period - now % period;
+      return hits_of(&tier, window - 1) > 0 ? period - now % period : 0;
     }
     case Algorithm::fixed_window:
       return fixed_open(&tier, tier.period, now) ? tier.time[0].get() + tier.period - now : 0;

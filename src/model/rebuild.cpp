@@ -6,6 +6,7 @@ namespace airlock::model {
 
 void Shard::rebuild(Moment& moment) {
   resolve_pending();
+  drop_the_impossible(moment.now);
   drop_orphan_wishes();
   slot_nodes_.for_each([&](Ref ref) { slot_nodes_[ref].used = 0; });
   gates_.rebuild();
@@ -30,6 +31,33 @@ void Shard::resolve_pending() {
                           visits_[visit.leader].stamp() == visit.leader_fence;
     const VisitState before = visit.waited ? VisitState::waiting : VisitState::free;
     visit.publish(in_force ? VisitState::holding : before, visit.stamp());
+  });
+}
+
+// Where all is well there is nothing like this. Times are bounded, so that nothing lasts for ever.
+void Shard::drop_the_impossible(Micros now) {
+  const Micros latest = now + kMaxTtl.count();
+  const auto bound = [&](Word<Micros>& time) {
+    if (time.get() > latest) time.set(latest);
+  };
+  visits_.for_each([&](Ref ref) {
+    Visit& visit = visits_[ref];
+    const bool possible = visit.state() <= VisitState::spent && gates_.live(visit.gate) &&
+                          (!visit.in_line() || visit.order <= Order::aging_lottery);
+    if (!possible) return visit.publish(VisitState::free, visit.stamp());
+    bound(visit.expiry);
+    bound(visit.patience_end);
+  });
+  tiers_.for_each([&](Ref ref) {
+    Tier& tier = tiers_[ref];
+    const bool charged = tier.state.get() == TierState::charged;
+    const bool possible = charged ? gates_.live(tier.owner) : tier.state.get() == TierState::wish;
+    if (!possible) tier.state.publish(TierState::free);
+    bound(tier.time[0]);
+  });
+  pauses_.for_each([&](Ref ref) {
+    if (!gates_.live(pauses_[ref].gate)) pauses_[ref].state.publish(0);
+    bound(pauses_[ref].until);
   });
 }
 

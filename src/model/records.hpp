@@ -48,7 +48,9 @@ class Label {
       : size_(static_cast<std::uint8_t>(std::min(text.size(), kMaxLabelSize))) {
     text.copy(text_.data(), size_);
   }
-  [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
+  [[nodiscard]] std::string_view view() const noexcept {
+    return {text_.data(), std::min<std::size_t>(size_, kMaxLabelSize)};
+  }
 
  private:
   std::array<char, kMaxLabelSize> text_ = {};
@@ -69,10 +71,15 @@ struct Visit {
   [[nodiscard]] bool in_line() const noexcept {
     return state() == VisitState::waiting || state() == VisitState::absent;
   }
-  // Also while it is returning: until that is folded in it takes up room.
+  [[nodiscard]] bool held() const noexcept {
+    return state() == VisitState::handed || state() == VisitState::holding;
+  }
+  // What takes up room: also what is returning, until that is folded in.
   [[nodiscard]] bool inside() const noexcept {
-    const VisitState now = state();
-    return now == VisitState::handed || now == VisitState::holding || now == VisitState::returning;
+    constexpr unsigned kInside = 1U << static_cast<unsigned>(VisitState::handed) |
+                                 1U << static_cast<unsigned>(VisitState::holding) |
+                                 1U << static_cast<unsigned>(VisitState::returning);
+    return (kInside >> static_cast<unsigned>(state()) & 1U) != 0;
   }
   // Whether its visitor should ask rather than wait to be told.
   [[nodiscard]] bool news_pending() const noexcept {
@@ -148,7 +155,8 @@ enum class TierState : std::uint32_t { free = 0, charged, wish };
 struct Tier {
   [[nodiscard]] bool is_free() const noexcept { return state.get() == TierState::free; }
   [[nodiscard]] Rate rate() const noexcept {
-    return {algorithm, count.get(), Duration(period), burst.get()};
+    return {algorithm, std::max(count.get(), 1U), Duration(std::max<Micros>(period, 1)),
+            burst.get()};
   }
 
   Word<TierState> state;
@@ -193,7 +201,9 @@ struct Tallies {
 
 struct Gate {
   [[nodiscard]] bool is_free() const noexcept { return state.get() == 0; }
-  [[nodiscard]] std::string_view view() const noexcept { return {name.data(), name_size}; }
+  [[nodiscard]] std::string_view view() const noexcept {
+    return {name.data(), std::min<std::size_t>(name_size, GateName::kMaxSize)};
+  }
 
   // Authoritative.
   Word<std::uint32_t> state;

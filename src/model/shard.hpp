@@ -17,6 +17,7 @@
 #include "model/draw.hpp"
 #include "model/extents.hpp"
 #include "model/index.hpp"
+#include "model/leash.hpp"
 #include "model/rates.hpp"
 #include "model/records.hpp"
 #include "model/slots.hpp"
@@ -97,7 +98,7 @@ class Shard {
 
   // The visitor's record at the gate, for a store that keeps something beside it.
   [[nodiscard]] At<Visit> find_visit(std::string_view gate, std::uint32_t hash,
-                                     const VisitorId& visitor) const noexcept;
+                                     const VisitorId& visitor) const;
 
   // Whether a step that admits nobody itself may hand something over.
   [[nodiscard]] bool has_lines() const noexcept { return head_.waiters != 0; }
@@ -174,7 +175,7 @@ class Shard {
   };
 
   // Gates (gates.cpp).
-  [[nodiscard]] At<Gate> find_gate(std::string_view name, std::uint32_t hash) const noexcept;
+  [[nodiscard]] At<Gate> find_gate(std::string_view name, std::uint32_t hash) const;
   [[nodiscard]] At<Gate> open_gate(const GateName& name, std::uint32_t hash, Moment& moment);
   [[nodiscard]] At<Gate> new_gate(const GateName& name, std::uint32_t hash, Moment& moment);
   void collect(At<Gate> gate);
@@ -187,7 +188,7 @@ class Shard {
   void drop_pauses(Gate& gate, Micros now);
 
   // Visits (visits.cpp): the only places that change a visit's state.
-  [[nodiscard]] At<Visit> find(Ref gate, const VisitorId& visitor) const noexcept;
+  [[nodiscard]] At<Visit> find(Ref gate, const VisitorId& visitor) const;
   [[nodiscard]] static std::uint32_t visit_hash(Ref gate, const VisitorId& visitor) noexcept;
   [[nodiscard]] At<Visit> holder_of(At<Gate> gate, const Token& token, Moment& moment);
   [[nodiscard]] std::uint64_t place_of(Ref visit) const noexcept;
@@ -217,7 +218,7 @@ class Shard {
   void revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now);
 
   // Rates (tiers.hpp, tiers.cpp).
-  [[nodiscard]] Tier* find_tier(const Gate& gate, const Rate& rate) const noexcept;
+  [[nodiscard]] Tier* find_tier(const Gate& gate, const Rate& rate) const;
   void weigh_all(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
   [[nodiscard]] std::uint32_t available_of(const Gate& gate, const RateAsk& ask, Micros now) const;
   void weigh_in_mode(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
@@ -262,10 +263,9 @@ class Shard {
   [[nodiscard]] Ref candidate(Gate& gate, Moment& moment);
   [[nodiscard]] Ref drawn(const Gate& gate, Moment& moment) const;
   [[nodiscard]] bool may_win(const Gate& gate, const Visit& visit, Micros now) const;
-  [[nodiscard]] Ref nth_present(Ref root, std::uint32_t n) const noexcept;
-  [[nodiscard]] std::uint32_t position(Ref ref) const noexcept;
-  [[nodiscard]] std::uint32_t next_position(const Gate& gate,
-                                            std::uint16_t priority) const noexcept;
+  [[nodiscard]] Ref nth_present(Ref root, std::uint32_t n) const;
+  [[nodiscard]] std::uint32_t position(Ref ref) const;
+  [[nodiscard]] std::uint32_t next_position(const Gate& gate, std::uint16_t priority) const;
   [[nodiscard]] std::uint32_t present_below(Ref root) const noexcept {
     return root == kNone ? 0 : places_[root].present_in_subtree;
   }
@@ -336,6 +336,7 @@ class Shard {
   void resolve_pending();
   void drop_orphan_wishes();
   [[nodiscard]] bool is_draw_of(Ref gate, Ref drawn) const noexcept;
+  void drop_the_impossible(Micros now);
   void reset_gates();
   void relink();
 
@@ -380,11 +381,6 @@ inline constexpr Micros kIdleGate = 600'000'000;
 
 [[noreturn]] void throw_no_room(const char* what_for);
 [[noreturn]] void throw_other_order(std::string_view gate);
-
-// Memory that others write to may hold what cannot be. Who finds that ends the step so; the shard is
-// to be rebuilt then. take_damage() says once whether this thread did.
-[[noreturn]] void throw_damaged();
-[[nodiscard]] bool take_damage() noexcept;
 
 inline void bump(Word<std::uint64_t>& counter) { counter.set(counter.get() + 1); }
 

@@ -19,12 +19,19 @@ constexpr std::uint32_t digit(std::uint32_t number, std::uint32_t level) noexcep
 
 }  // namespace
 
+// Beyond what a sound gate can have there is no end to go to.
+std::uint32_t Slots::top_level(const Gate& gate) {
+  if (gate.high_levels - 1 >= kMaxLevels) throw_damaged();
+  return gate.high_levels - 1;
+}
+
 std::uint32_t Slots::take_high(Gate& gate) {
   if (gate.high_levels == 0 || nodes_[gate.high_slots].full == kAll) add_level(gate);
   std::uint32_t number = 0;
   Ref node = gate.high_slots;
-  for (std::uint32_t level = gate.high_levels - 1;; --level) {
+  for (std::uint32_t level = top_level(gate);; --level) {
     const auto first = static_cast<std::uint32_t>(std::countr_one(nodes_[node].full));
+    if (first >= kLow) throw_damaged();
     number |= first << (shift(level) - 6);
     if (level == 0) {
       number |= static_cast<std::uint32_t>(std::countr_one(nodes_[node].bits[first]));
@@ -33,7 +40,7 @@ std::uint32_t Slots::take_high(Gate& gate) {
     node = nodes_[node].child[first];
     if (node == kNone) break;  // Nothing below is in use: the lowest of it.
   }
-  set(gate.high_slots, gate.high_levels - 1, number);
+  set(gate.high_slots, top_level(gate), number);
   return kLow + number;
 }
 
@@ -47,12 +54,12 @@ bool Slots::mark(Gate& gate, std::uint32_t slot) {
   while (gate.high_levels == 0 || std::uint64_t{number} >> shift(gate.high_levels - 1) != 0) {
     add_level(gate);
   }
-  set(gate.high_slots, gate.high_levels - 1, number);
+  set(gate.high_slots, top_level(gate), number);
   return true;
 }
 
 void Slots::give_high(Gate& gate, std::uint32_t slot) {
-  if (clear(gate.high_slots, gate.high_levels - 1, slot - kLow)) {
+  if (clear(gate.high_slots, top_level(gate), slot - kLow)) {
     gate.high_slots = kNone;
     gate.high_levels = 0;
   }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "model/leash.hpp"
 #include "model/records.hpp"
 
 namespace airlock::model {
@@ -38,6 +39,7 @@ class Slots {
 
   [[nodiscard]] std::uint32_t take_high(Gate& gate);
   void give_high(Gate& gate, std::uint32_t slot);
+  [[nodiscard]] static std::uint32_t top_level(const Gate& gate);
   [[nodiscard]] Ref new_node();
   void add_level(Gate& gate);
   void set(Ref ref, std::uint32_t level, std::uint32_t number);

@@ -61,7 +61,9 @@ Tier& Shard::new_tier(At<Gate> gate, const Rate& rate) {
 }
 
 void Shard::drop_idle_tiers(Gate& gate, Micros now) {
+  Leash leash;
   for (Ref* place = &gate.tiers; *place != kNone;) {
+    leash.step();
     Tier& tier = tiers_[*place];
     if (reset_after(tier, now) > 0) {
       place = &tier.next;
@@ -111,7 +113,9 @@ void Shard::give_back_all(const Gate& gate, const Taken& taken, Micros now) {
 }
 
 void Shard::drop_wishes(Ref first) {
+  Leash leash;
   while (first != kNone) {
+    leash.step();
     const Ref next = tiers_[first].next;
     tiers_[first].state.publish(TierState::free);
     tiers_.give(first);

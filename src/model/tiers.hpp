@@ -9,10 +9,12 @@
 
 namespace airlock::model {
 
-inline Tier* Shard::find_tier(const Gate& gate, const Rate& rate) const noexcept {
+inline Tier* Shard::find_tier(const Gate& gate, const Rate& rate) const {
+  Leash leash;
   for (Ref ref = gate.tiers; ref != kNone;) {
     Tier& tier = tiers_[ref];
     if (tier.period == rate.period.count() && tier.algorithm == rate.algorithm) return &tier;
+    leash.step();
     ref = tier.next;
   }
   return nullptr;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/extents.hpp"
+#include "model/leash.hpp"
 
 namespace airlock::model {
 
@@ -30,14 +31,14 @@ class Tree {
  public:
   explicit Tree(Traits traits) noexcept : traits_(traits) {}
 
-  void insert(Ref& root, Ref ref) const noexcept {
+  void insert(Ref& root, Ref ref) const {
     if (root != kNone) return insert_below(root, ref);
     root = ref;
     traits_.links(ref) = {kNone, kNone, kNone};
     if constexpr (Traits::kSums) traits_.sum(ref);
   }
 
-  void erase(Ref& root, Ref ref) const noexcept {
+  void erase(Ref& root, Ref ref) const {
     const Links& links = traits_.links(ref);
     if (links.left != kNone || links.right != kNone || links.parent != kNone) {
       return erase_among(root, ref);
@@ -45,16 +46,20 @@ class Tree {
     root = kNone;
   }
 
-  [[nodiscard]] Ref first(Ref root) const noexcept {
+  [[nodiscard]] Ref first(Ref root) const {
     if (root == kNone) return kNone;
-    while (traits_.links(root).left != kNone) root = traits_.links(root).left;
+    for (Leash leash; traits_.links(root).left != kNone; root = traits_.links(root).left) {
+      leash.step();
+    }
     return root;
   }
 
-  [[nodiscard]] Ref next(Ref ref) const noexcept {
+  [[nodiscard]] Ref next(Ref ref) const {
     if (traits_.links(ref).right != kNone) return first(traits_.links(ref).right);
     Ref parent = traits_.links(ref).parent;
+    Leash leash;
     while (parent != kNone && traits_.links(parent).right == ref) {
+      leash.step();
       ref = parent;
       parent = traits_.links(ref).parent;
     }
@@ -63,10 +68,12 @@ class Tree {
 
  private:
   // Out of line: with nobody else in the tree, the usual case, none of it runs.
-  [[gnu::noinline]] void insert_below(Ref& root, Ref ref) const noexcept {
+  [[gnu::noinline]] void insert_below(Ref& root, Ref ref) const {
     Ref parent = kNone;
     Ref* place = &root;
+    Leash leash;
     while (*place != kNone) {
+      leash.step();
       parent = *place;
       if constexpr (Traits::kSums) traits_.add(parent, ref);
       Links& links = traits_.links(parent);
@@ -77,13 +84,16 @@ class Tree {
     if constexpr (Traits::kSums) traits_.sum(ref);
     while (traits_.links(ref).parent != kNone &&
            priority(traits_.links(ref).parent) < priority(ref)) {
+      leash.step();
       rotate_up(root, ref);
     }
   }
 
-  [[gnu::noinline]] void erase_among(Ref& root, Ref ref) const noexcept {
+  [[gnu::noinline]] void erase_among(Ref& root, Ref ref) const {
     Links& links = traits_.links(ref);
+    Leash leash;
     while (links.left != kNone && links.right != kNone) {
+      leash.step();
       rotate_up(root, priority(links.left) > priority(links.right) ? links.left : links.right);
     }
     const Ref child = links.left != kNone ? links.left : links.right;
@@ -91,6 +101,7 @@ class Tree {
     place_of(root, ref) = child;
     if constexpr (Traits::kSums) {
       for (Ref above = links.parent; above != kNone; above = traits_.links(above).parent) {
+        leash.step();
         traits_.subtract(above, ref);
       }
     }

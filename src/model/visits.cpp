@@ -3,7 +3,7 @@
 namespace airlock::model {
 
 At<Visit> Shard::find_visit(std::string_view gate, std::uint32_t hash,
-                            const VisitorId& visitor) const noexcept {
+                            const VisitorId& visitor) const {
   const At<Gate> found = find_gate(gate, hash);
   return found ? find(found.ref, visitor) : At<Visit>();
 }

@@ -9,7 +9,7 @@
 
 namespace airlock::model {
 
-inline At<Gate> Shard::find_gate(std::string_view name, std::uint32_t hash) const noexcept {
+inline At<Gate> Shard::find_gate(std::string_view name, std::uint32_t hash) const {
   return gate_index_.find(hash, [&](const Gate& gate) { return gate.view() == name; });
 }
 
@@ -22,7 +22,7 @@ inline std::uint32_t Shard::visit_hash(Ref gate, const VisitorId& visitor) noexc
   return static_cast<std::uint32_t>(base::hash(visitor.high, visitor.low, gate));
 }
 
-inline At<Visit> Shard::find(Ref gate, const VisitorId& visitor) const noexcept {
+inline At<Visit> Shard::find(Ref gate, const VisitorId& visitor) const {
   return visit_index_.find(visit_hash(gate, visitor), [&](const Visit& visit) {
     return visit.visitor == visitor && visit.gate == gate;
   });
@@ -34,8 +34,7 @@ inline At<Visit> Shard::holder_of(At<Gate> gate, const Token& token, Moment& mom
   gate->last_used = moment.now;
   if (moment.now >= gate->next_due) settle(gate, moment);
   const At<Visit> visit = find(gate.ref, token.visitor);
-  const bool held = visit && visit->inside() && token.fence != 0 && visit->fence() == token.fence &&
-                    visit->state() != VisitState::returning;
+  const bool held = visit && visit->held() && token.fence != 0 && visit->fence() == token.fence;
   return held ? visit : At<Visit>();
 }
 
@@ -75,7 +74,7 @@ inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const A
 }
 
 inline bool Shard::reserve_visits(std::uint32_t count) {
-  return visits_.reserve(count) && (places_.extents() == visits_.extents() || match_extents());
+  return visits_.reserve(count) && (visits_.runs_beside(places_) || match_extents());
 }
 
 inline void Shard::insert_by_deadline(Ref& root, At<Visit> visit) {
@@ -132,7 +131,7 @@ inline void Shard::remove(At<Gate> gate, At<Visit> visit) {
   visit->publish(VisitState::free, visit->stamp());
   drop_wishes(visit->wishes.get());
   visits_.give(visit.ref);
-  if (places_.extents() != visits_.extents()) (void)match_extents();
+  if (!visits_.runs_beside(places_)) (void)match_extents();
 }
 
 // Law 7. In the shard before anyone can have it.

@@ -82,9 +82,11 @@ void State::listen() {
 void State::call_told() noexcept {
   ProcessRecord& record = process_.record();
   for (auto& notice : record.notices) {
-    const std::uint32_t number =
-        notice.load(std::memory_order_relaxed) == 0 ? 0 : notice.exchange(0);
-    if (number != 0) watches_.call(number - 1);
+    // It stays until the callback has run, so that it can be seen when all have.
+    std::uint32_t number = notice.load(std::memory_order_acquire);
+    if (number == 0) continue;
+    watches_.call(number - 1);
+    notice.compare_exchange_strong(number, 0);
   }
   if (record.overflow.load() != 0 && record.overflow.exchange(0) != 0) watches_.call_all();
 }

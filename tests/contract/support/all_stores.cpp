@@ -1,4 +1,5 @@
 #include "airlock/testing.hpp"
+#include "contract/support/shm_parties.hpp"
 #include "contract/support/store_under_test.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/temp_dir.hpp"
@@ -42,8 +43,10 @@ std::unique_ptr<StoreUnderTest> make() {
 
 std::vector<StoreFactory> all_stores() {
   return {
-      {"memory", make<MemoryStoreUnderTest>},
-      {"shm", make<ShmStoreUnderTest>},
+    {"memory", make<MemoryStoreUnderTest>}, {"shm", make<ShmStoreUnderTest>},
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They make fork() a gamble.
+        {"shm_parties", make_shm_parties},
+#endif
   };
 }
 
