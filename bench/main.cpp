@@ -71,6 +71,9 @@ std::vector<Row> chosen_rows(const std::string& filter) {
   add_gates_rows(rows);
   add_waiting_rows(rows);
   add_keeper_rows(rows);
+#ifdef AIRLOCK_WITH_REDIS
+  add_redis_rows(rows);
+#endif
   std::erase_if(rows,
                 [&](const Row& row) { return row.title().find(filter) == std::string::npos; });
   if (rows.empty()) throw UsageError("no row's name contains \"" + filter + "\"");

@@ -16,5 +16,6 @@ void add_holders_rows(std::vector<Row>& rows);
 void add_gates_rows(std::vector<Row>& rows);
 void add_waiting_rows(std::vector<Row>& rows);
 void add_keeper_rows(std::vector<Row>& rows);
+void add_redis_rows(std::vector<Row>& rows);
 
 }  // namespace airlock::bench

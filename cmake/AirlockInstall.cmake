@@ -14,6 +14,14 @@ install(FILES
   ${PROJECT_BINARY_DIR}/airlockConfig.cmake
   ${PROJECT_BINARY_DIR}/airlockConfigVersion.cmake
   DESTINATION ${package_dir})
+if(AIRLOCK_REDIS)
+  install(FILES cmake/FindAirlockHiredis.cmake DESTINATION ${package_dir})
+  if(BUILD_SHARED_LIBS)
+    set(pkgconfig_private "Libs.private: -lhiredis -lssl -lcrypto")
+  else()
+    set(pkgconfig_libs "-lhiredis -lssl -lcrypto ")
+  endif()
+endif()
 
 set(pkgconfig_to_prefix /)
 cmake_path(RELATIVE_PATH pkgconfig_to_prefix BASE_DIRECTORY /${pkgconfig_dir})

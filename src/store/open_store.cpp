@@ -1,6 +1,9 @@
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/memory/memory_store.hpp"
+#ifdef AIRLOCK_WITH_REDIS
+#include "store/redis/redis_store.hpp"
+#endif
 #include "store/shm/shm_store.hpp"
 #include "store/uri.hpp"
 
@@ -22,6 +25,11 @@ std::shared_ptr<Store> open_store(std::string_view uri) {
   const Uri parsed = Uri::parse(uri);
   if (parsed.store() == StoreKind::memory) return open_memory(parsed);
   if (parsed.store() == StoreKind::shm) return open_shm(parsed);
+#ifdef AIRLOCK_WITH_REDIS
+  const bool is_one_server =
+      parsed.scheme() == "redis" || parsed.scheme() == "rediss" || parsed.scheme() == "redis+unix";
+  if (is_one_server) return redis::make_store(redis::options_of(parsed));
+#endif
   throw InvalidArgument("store URI: " + parsed.scheme() + ": is not built into this version");
 }
 

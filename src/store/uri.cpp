@@ -47,6 +47,12 @@ constexpr std::array kOptions = {
     UriOption{"mode", kShm, Kind::text, "0600", 0, 0, "The access rights of the segment, octal."},
     UriOption{"group", kShm, Kind::text, "", 0, 0, "The group that owns the segment."},
     UriOption{"prefix", kRedis, Kind::text, "", 0, 0, "What every key starts with."},
+    UriOption{"db", kRedis, Kind::count, "0", 0, 65535, "The number of the database."},
+    UriOption{"user", kRedis, Kind::text, "", 0, 0, "Who this is to the server."},
+    UriOption{"password_file", kRedis, Kind::text, "", 0, 0,
+              "The file whose first line is the password."},
+    UriOption{"password_env", kRedis, Kind::text, "", 0, 0,
+              "The environment variable that holds the password."},
     UriOption{"pool", kRedis, Kind::count, "", 1, 65536, "The most connections of this process."},
     UriOption{"ca", kRedis, Kind::text, "", 0, 0,
               "The file of authorities that a server's certificate must come from."},
@@ -125,18 +131,6 @@ std::optional<char> read_escape(std::string_view digits) {
   return read ? std::optional(static_cast<char>(value)) : std::nullopt;
 }
 
-std::string decode(std::string_view name, std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const bool escaped = text.front() == '%';
-    const auto byte = escaped ? read_escape(text.substr(1, 2)) : text.front();
-    if (!byte) fail("option " + std::string(name) + ": two hex digits follow a %");
-    out += *byte;
-    text.remove_prefix(escaped ? 3 : 1);
-  }
-  return out;
-}
-
 // Without "//" an @ makes it likely that a user and a password are in the place of the scheme.
 std::string shown_scheme(std::string_view uri) {
   const std::size_t colon = uri.find(':');
@@ -183,6 +177,18 @@ Uri Uri::parse(std::string_view text) {
   return uri;
 }
 
+std::string Uri::decode(std::string_view name, std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const bool escaped = text.front() == '%';
+    const auto byte = escaped ? read_escape(text.substr(1, 2)) : text.front();
+    if (!byte) fail(std::string(name) + ": two hex digits follow a %");
+    out += *byte;
+    text.remove_prefix(escaped ? 3 : 1);
+  }
+  return out;
+}
+
 void Uri::take_option(std::string_view option) {
   const std::size_t equals = option.find('=');
   const std::string_view name = option.substr(0, equals);
@@ -192,7 +198,7 @@ void Uri::take_option(std::string_view option) {
          names_for(store_));
   }
   if (equals == std::string_view::npos) fail("option " + std::string(name) + " lacks its =value");
-  const std::string value = decode(name, option.substr(equals + 1));
+  const std::string value = decode("option " + std::string(name), option.substr(equals + 1));
   check_value(*known, value);
   if (!given_.emplace(name, value).second) fail("option " + std::string(name) + " is given twice");
 }

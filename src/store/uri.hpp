@@ -48,6 +48,9 @@ class Uri {
   [[nodiscard]] const std::string& scheme() const noexcept { return scheme_; }
   [[nodiscard]] const std::string& rest() const noexcept { return rest_; }  // May hold a password.
 
+  // %XX for any byte. InvalidArgument names what it is a part of.
+  [[nodiscard]] static std::string decode(std::string_view name, std::string_view text);
+
   // The value given, else the default. The name is one of the table, of that kind and for this
   // store.
   [[nodiscard]] Duration duration(std::string_view name) const;

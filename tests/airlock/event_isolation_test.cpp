@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "airlock/error.hpp"
+#include "airlock/shutdown.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 
@@ -199,6 +200,7 @@ TEST_P(EventIsolationTest, DisabledNeverWaits) {
 TEST_P(EventIsolationTest, IdleKeysCostNothing) {
   const EventIsolation isolation(store_);
   for (int user = 0; user < 1'000; ++user) (void)isolation.lock(key(user));
+  ASSERT_TRUE(flush(store_, 1min));
   clock_.advance(11min);
   store_->collect();
   EXPECT_TRUE(store_->list().empty());

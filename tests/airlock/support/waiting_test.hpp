@@ -10,6 +10,9 @@
 
 #include "airlock/testing.hpp"
 #include "store/shm/shm_store.hpp"
+#ifdef AIRLOCK_WITH_REDIS
+#include "store/support/stepped_redis_store.hpp"
+#endif
 #include "store/support/temp_dir.hpp"
 
 namespace airlock {
@@ -27,6 +30,10 @@ inline const StoreKind kStoreKinds[] = {
                   const TempDir& /*dir*/) { return testing::memory_store(clock); }},
     {"shm", [](testing::ManualClock& clock,
                const TempDir& dir) { return shm::make_store({.dir = dir.path()}, clock); }},
+#ifdef AIRLOCK_WITH_REDIS
+    {"redis", [](testing::ManualClock& clock,
+                 const TempDir& /*dir*/) { return testing::redis_store(clock); }},
+#endif
 };
 
 // What waits for a thread of another's: real time, but only as long as it takes.

@@ -1,0 +1,50 @@
+# Embeds the Redis scripts: every step is its prelude and itself, one text with its SHA-1.
+#
+#   airlock_embed_scripts(TIME FILE OUTPUT FILE NAMESPACE NAME)
+
+set(AIRLOCK_LUA_DIR ${CMAKE_CURRENT_LIST_DIR}/../src/store/redis/lua)
+
+set(AIRLOCK_FORMATS formats)
+set(AIRLOCK_RULES gate rates line replies)
+set(AIRLOCK_FAST_admit admit_fast)
+set(AIRLOCK_FAST_release release_fast)
+set(AIRLOCK_SCRIPT_STEPS admit admit_all leave refund release renew hold watch settle counts look
+  set_limit pause resume revoke purge)
+set(AIRLOCK_PRELUDE_admit asks)
+set(AIRLOCK_PRELUDE_admit_all asks)
+set(AIRLOCK_PRELUDE_release leases)
+set(AIRLOCK_PRELUDE_renew leases)
+set(AIRLOCK_PRELUDE_hold leases)
+
+function(airlock_embed_scripts)
+  cmake_parse_arguments(EMBED "" "TIME;OUTPUT;NAMESPACE" "" ${ARGN})
+  set(entries)
+  foreach(step IN LISTS AIRLOCK_SCRIPT_STEPS)
+    set(files ${EMBED_TIME})
+    foreach(part IN LISTS AIRLOCK_FORMATS AIRLOCK_FAST_${step} AIRLOCK_RULES AIRLOCK_PRELUDE_${step} ITEMS ${step})
+      list(APPEND files ${AIRLOCK_LUA_DIR}/${part}.lua)
+    endforeach()
+    set(text)
+    foreach(file IN LISTS files)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+      file(READ ${file} part)
+      string(APPEND text "${part}")
+    endforeach()
+    string(SHA1 sha "${text}")
+    string(APPEND entries "    {\"${step}\", \"${sha}\", R\"lua(${text})lua\"},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${EMBED_OUTPUT} @ONLY CONTENT
+"// Made by cmake/AirlockScripts.cmake.
+#include \"store/redis/scripts.hpp\"
+
+namespace airlock::@EMBED_NAMESPACE@ {
+
+const redis::Scripts& scripts() noexcept {
+  static constexpr redis::Scripts kScripts = {{
+@entries@  }};
+  return kScripts;
+}
+
+}  // namespace airlock::@EMBED_NAMESPACE@
+")
+endfunction()

@@ -1,0 +1,124 @@
+#include "store/redis/address.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "airlock/error.hpp"
+
+namespace airlock::redis {
+namespace {
+
+constexpr std::string_view kForm = "redis://[user:password@]host[:port][/db]";
+constexpr std::string_view kUnixForm = "redis+unix://[user:password@]/path";
+
+[[noreturn]] void fail(const std::string& text) { throw InvalidArgument("store URI: " + text); }
+
+template <typename Number>
+Number read_number(const char* what, std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) fail(std::string(what) + ": not a number of its range");
+  return number;
+}
+
+// `user:password`, each with %XX for any byte.
+void read_user_info(std::string_view info, Address& address) {
+  const std::size_t colon = info.find(':');
+  if (colon == std::string_view::npos) fail("user:password goes before the @");
+  address.user = Uri::decode("user", info.substr(0, colon));
+  address.password = Uri::decode("password", info.substr(colon + 1));
+}
+
+// `host`, `host:port`, `[::1]:port`.
+void read_host(std::string_view text, Address& address) {
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos) fail("a [ lacks its ]");
+    address.host = text.substr(1, end - 1);
+    port = text.substr(end + 1);
+  } else {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    address.host = text.substr(0, colon);
+    port = text.substr(colon);
+  }
+  if (address.host.empty()) fail("no host; the form is " + std::string(kForm));
+  if (port.empty()) return;
+  if (!port.starts_with(':')) fail("what follows a ] is :port");
+  address.port = read_number<std::uint16_t>("port", port.substr(1));
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    fail("password_file: no first line can be read from " + path);
+  }
+  return line;
+}
+
+// Kept out of the URI, and so out of process lists and configuration files.
+void read_secrets(const Uri& uri, Address& address) {
+  if (const std::string user = uri.text("user"); !user.empty()) address.user = user;
+  const std::string file = uri.text("password_file");
+  const std::string variable = uri.text("password_env");
+  if (!file.empty()) address.password = first_line(file);
+  if (variable.empty()) return;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, when the store is opened
+  const char* const value = std::getenv(variable.c_str());
+  if (value == nullptr) fail("password_env: there is no variable " + variable);
+  address.password = value;
+}
+
+void read_tls(const Uri& uri, Address& address) {
+  address.tls = uri.scheme() == "rediss";
+  address.ca = uri.text("ca");
+  address.cert = uri.text("cert");
+  address.key = uri.text("key");
+  const bool any = !address.ca.empty() || !address.cert.empty() || !address.key.empty();
+  if (any && !address.tls) fail("ca, cert and key are for rediss://");
+  if (address.cert.empty() != address.key.empty()) fail("cert and key go together");
+}
+
+}  // namespace
+
+Address Address::parse(const Uri& uri) {
+  const bool is_unix = uri.scheme() == "redis+unix";
+  std::string_view rest = uri.rest();
+  if (!rest.starts_with("//")) fail("the form is " + std::string(is_unix ? kUnixForm : kForm));
+  rest.remove_prefix(2);
+
+  Address address;
+  const std::size_t at = rest.rfind('@');
+  if (at != std::string_view::npos) {
+    read_user_info(rest.substr(0, at), address);
+    rest.remove_prefix(at + 1);
+  }
+  address.db = uri.count("db");
+  address.allow_eviction = uri.flag("allow_eviction");
+  if (is_unix) {
+    if (!rest.starts_with('/')) fail("the form is " + std::string(kUnixForm));
+    address.path = Uri::decode("path", rest);
+  } else {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    read_host(rest.substr(0, slash), address);
+    if (slash + 1 < rest.size()) {
+      address.db = read_number<std::uint32_t>("db", rest.substr(slash + 1));
+    }
+  }
+  read_secrets(uri, address);
+  read_tls(uri, address);
+  return address;
+}
+
+std::string Address::text() const {
+  if (!path.empty()) return path;
+  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+         std::to_string(port);
+}
+
+}  // namespace airlock::redis

@@ -1,0 +1,37 @@
+#include "store/redis/boot_clock.hpp"
+
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
+
+#include <algorithm>
+
+namespace airlock::redis {
+namespace {
+
+Instant read(clockid_t clock) noexcept {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec / 1000);
+}
+
+class BootClock final : public Clock {
+ public:
+  Instant now() noexcept override { return read(CLOCK_BOOTTIME); }
+  Instant wall() noexcept override { return read(CLOCK_REALTIME_COARSE); }
+
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                  Instant deadline) override {
+    if (deadline == kForever) return changed.wait(lock);
+    // A condition variable does not count what was slept through: it is looked at now and then.
+    constexpr Duration kLook = std::chrono::seconds(1);
+    changed.wait_for(lock, std::clamp(deadline - now(), Duration(0), kLook));
+  }
+};
+
+}  // namespace
+
+Clock& boot_clock() noexcept {
+  static auto& clock = *new BootClock;  // Never destroyed, as Clock::system() is not.
+  return clock;
+}
+
+}  // namespace airlock::redis

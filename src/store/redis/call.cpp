@@ -1,0 +1,60 @@
+#include "store/redis/call.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace airlock::redis {
+
+std::string Naming::key(const GateName& gate, std::string_view part) const {
+  std::string key;
+  key.reserve(start_.size() + gate.view().size() + part.size() + 1);
+  key.append(start_).append(gate.group()).append("}");
+  key.append(gate.view().substr(gate.group().size())).append(part);
+  return key;
+}
+
+std::string Naming::gate_of(std::string_view key) const {
+  constexpr std::string_view kPart = kParts[0];
+  if (!key.starts_with(start_) || !key.ends_with(kPart)) return {};
+  key.remove_prefix(start_.size());
+  key.remove_suffix(kPart.size());
+  const std::size_t brace = key.find('}');
+  if (brace == std::string_view::npos) return {};
+  return std::string(key.substr(0, brace)).append(key.substr(brace + 1));
+}
+
+Call::Call(const Script& script, std::size_t keys) : script_(script) {
+  add_number(static_cast<std::int64_t>(keys));
+}
+
+Call::Call(const Script& script, const Naming& naming, const GateName& gate)
+    : Call(script, naming, std::span(&gate, 1)) {}
+
+Call::Call(const Script& script, const Naming& naming, std::span<const GateName> gates)
+    : Call(script, gates.size() * std::size(Naming::kParts)) {
+  for (const GateName& gate : gates) {
+    for (const std::string_view part : Naming::kParts) add(naming.key(gate, part));
+  }
+}
+
+Call& Call::add(std::string_view argument) {
+  ++arguments_;
+  body_.add(argument);
+  return *this;
+}
+
+Call& Call::add_number(std::int64_t number) {
+  std::array<char, 24> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  return add({text.data(), static_cast<std::size_t>(end - text.data())});
+}
+
+void Call::append_to(std::string& bytes, By by) const {
+  Commands head;
+  head.begin(2 + arguments_);
+  head.add(by == By::sha1 ? "EVALSHA" : "EVAL");
+  head.add(by == By::sha1 ? script_.sha1 : script_.text);
+  bytes.append(head.bytes()).append(body_.bytes());
+}
+
+}  // namespace airlock::redis

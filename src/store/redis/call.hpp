@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "airlock/name.hpp"
+#include "store/redis/connection.hpp"
+#include "store/redis/scripts.hpp"
+
+namespace airlock::redis {
+
+// How gates are called in Redis: `prefix:{group}/name:part`, or `prefix:{gate}:part`. What the
+// braces hold decides the slot of a cluster.
+class Naming {
+ public:
+  explicit Naming(std::string_view prefix) : start_(std::string(prefix) + ":{") {}
+
+  static constexpr std::string_view kParts[] = {":gate", ":in", ":out", ":line", ":free"};
+
+  [[nodiscard]] std::string key(const GateName& gate, std::string_view part) const;
+  [[nodiscard]] std::string gate_pattern() const { return start_ + "*:gate"; }
+  // Empty: not the key of a gate.
+  [[nodiscard]] std::string gate_of(std::string_view key) const;
+
+ private:
+  std::string start_;
+};
+
+// One run of a script, as it goes over the network.
+class Call {
+ public:
+  Call(const Script& script, const Naming& naming, const GateName& gate);
+  Call(const Script& script, const Naming& naming, std::span<const GateName> gates);
+
+  Call& add(std::string_view argument);
+  Call& add_number(std::int64_t number);
+
+  // EVALSHA, or EVAL with the text where the server does not know the script (any more).
+  enum class By { sha1, text };
+  void append_to(std::string& bytes, By by) const;
+
+ private:
+  Call(const Script& script, std::size_t keys);
+
+  const Script& script_;
+  std::size_t arguments_ = 0;
+  Commands body_;
+};
+
+}  // namespace airlock::redis

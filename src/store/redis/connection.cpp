@@ -1,0 +1,174 @@
+#include "store/redis/connection.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "store/redis/failure.hpp"
+
+namespace airlock::redis {
+namespace {
+
+void append_size(std::string& to, char mark, std::size_t size) {
+  std::array<char, 24> text;
+  text[0] = mark;
+  char* const end = std::to_chars(text.data() + 1, text.data() + text.size() - 2, size).ptr;
+  end[0] = '\r';
+  end[1] = '\n';
+  to.append(text.data(), static_cast<std::size_t>(end - text.data()) + 2);
+}
+
+void throw_if_refused(const Reply& reply) {
+  if (reply.is_error()) throw refusal_of(reply.text());
+}
+
+// What is only for people, or for their safety: a user may lack the right to it.
+bool may_go_on_without(const Reply& reply) {
+  return reply.is_error() &&
+         (reply.text().starts_with("NOPERM") || reply.text().starts_with("ERR"));
+}
+
+std::string_view value_of(std::string_view info, std::string_view field) {
+  const std::size_t at = info.find(field);
+  if (at == std::string_view::npos) return {};
+  info.remove_prefix(at + field.size());
+  return info.substr(0, info.find('\r'));
+}
+
+// An evicted key is an admission that everybody has forgotten but its holder.
+void check_eviction(std::string_view info) {
+  const std::string_view most = value_of(info, "\nmaxmemory:");
+  const std::string_view policy = value_of(info, "\nmaxmemory_policy:");
+  if (most.empty() || most == "0" || policy.empty() || policy == "noeviction") return;
+  throw StoreError(StoreError::Kind::incompatible, Outcome::nothing_happened,
+                   "redis: the server may evict what is admitted (maxmemory-policy " +
+                       std::string(policy) + "); use noeviction, or allow_eviction=1");
+}
+
+}  // namespace
+
+void Commands::begin(std::size_t arguments) { append_size(bytes_, '*', arguments); }
+
+Commands& Commands::add(std::string_view argument) {
+  append_size(bytes_, '$', argument.size());
+  bytes_.append(argument).append("\r\n");
+  return *this;
+}
+
+void Commands::add_all(std::initializer_list<std::string_view> command) {
+  begin(command.size());
+  for (const std::string_view argument : command) add(argument);
+}
+
+Connection::Connection(const Address& address, const TlsContext* tls, std::string_view name,
+                       const Deadline& deadline)
+    : socket_(address, deadline) {
+  if (tls != nullptr) {
+    tls_.emplace(*tls, address.host);
+    shake_hands(deadline);
+  }
+  introduce(address, name, deadline);
+}
+
+void Connection::shake_hands(const Deadline& deadline) {
+  while (!tls_->shake_hands()) {
+    write(tls_->take_output(), deadline);
+    if (!socket_.wait(Socket::For::reading, deadline)) throw too_late("no TLS handshake in time");
+    receive();
+  }
+  write(tls_->take_output(), deadline);
+  shaken_ = true;
+}
+
+// In one round trip.
+void Connection::introduce(const Address& address, std::string_view name,
+                           const Deadline& deadline) try {
+  Commands commands;
+  std::size_t needed = 0;  // Those that must succeed.
+  if (!address.password.empty()) {
+    ++needed;
+    if (address.user.empty()) {
+      commands.add_all({"AUTH", address.password});
+    } else {
+      commands.add_all({"AUTH", address.user, address.password});
+    }
+  }
+  if (address.db != 0) {
+    ++needed;
+    commands.add_all({"SELECT", std::to_string(address.db)});
+  }
+  commands.add_all({"INFO", "memory"});
+  commands.add_all({"CLIENT", "SETNAME", name});
+  send(commands.bytes(), deadline, needed + 2);
+  for (std::size_t i = 0; i < needed; ++i) throw_if_refused(read(deadline));
+  const Reply memory = read(deadline);
+  if (!may_go_on_without(memory)) throw_if_refused(memory);
+  if (!address.allow_eviction) check_eviction(memory.text());
+  const Reply named = read(deadline);
+  if (!may_go_on_without(named)) throw_if_refused(named);
+} catch (const StoreError& error) {
+  throw StoreError(error.kind(), Outcome::nothing_happened, error.what());
+}
+
+void Connection::send(const std::string& bytes, const Deadline& deadline, std::size_t replies) {
+  broken_ = true;
+  awaited_ += replies;
+  if (tls_) {
+    tls_->encrypt(bytes);
+    write(tls_->take_output(), deadline);
+  } else {
+    write(bytes, deadline);
+  }
+  broken_ = false;
+}
+
+void Connection::write(std::string_view bytes, const Deadline& deadline) {
+  const std::size_t size = bytes.size();
+  const auto outcome = [&] {
+    return bytes.size() == size ? Outcome::nothing_happened : Outcome::unknown;
+  };
+  while (!bytes.empty()) {
+    try {
+      bytes.remove_prefix(socket_.write_some(bytes));
+    } catch (const StoreError& error) {
+      throw StoreError(error.kind(), outcome(), error.what());
+    }
+    if (bytes.empty()) return;
+    if (!socket_.wait(Socket::For::writing, deadline)) {
+      throw too_late("the server does not read in time", outcome());
+    }
+  }
+}
+
+void Connection::receive() {
+  std::array<char, 16384> buffer;
+  std::size_t got = socket_.read_some(buffer);
+  if (tls_) {
+    tls_->feed({buffer.data(), got});
+    while (shaken_ && (got = tls_->decrypt(buffer)) != 0) reader_.feed({buffer.data(), got});
+  } else if (got != 0) {
+    reader_.feed({buffer.data(), got});
+  }
+}
+
+std::optional<Reply> Connection::next() {
+  Reply reply;
+  return reader_.next(reply) ? std::optional(std::move(reply)) : std::nullopt;
+}
+
+Reply Connection::read(const Deadline& deadline) try {
+  broken_ = true;
+  for (;;) {
+    if (std::optional<Reply> reply = next()) {
+      broken_ = false;
+      --awaited_;
+      return std::move(*reply);
+    }
+    if (!socket_.wait(Socket::For::reading, deadline)) throw too_late("no reply in time");
+    receive();
+  }
+} catch (const StoreError& error) {
+  throw StoreError(error.kind(), Outcome::unknown, error.what());
+}
+
+}  // namespace airlock::redis

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "store/redis/reply.hpp"
+#include "store/redis/socket.hpp"
+#include "store/redis/tls.hpp"
+
+namespace airlock::redis {
+
+// Commands in the form that goes over the network.
+class Commands {
+ public:
+  void begin(std::size_t arguments);
+  Commands& add(std::string_view argument);
+  void add_all(std::initializer_list<std::string_view> command);
+
+  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
+  void clear() noexcept { bytes_.clear(); }
+
+ private:
+  std::string bytes_;
+};
+
+// One connection to one server, authenticated. One thread at a time; after anything has thrown it is
+// broken and must be thrown away: a late reply would be taken for the answer to the next command.
+class Connection {
+ public:
+  // Connects, authenticates, selects the database and says its name.
+  Connection(const Address& address, const TlsContext* tls, std::string_view name,
+             const Deadline& deadline);
+
+  // Nothing has happened if this throws before the first byte is out; afterwards it is not known.
+  void send(const std::string& bytes, const Deadline& deadline, std::size_t replies = 1);
+  [[nodiscard]] Reply read(const Deadline& deadline);
+
+  // The reply of one command; an error reply is returned, not thrown.
+  [[nodiscard]] Reply ask(const Commands& commands, const Deadline& deadline) {
+    send(commands.bytes(), deadline);
+    return read(deadline);
+  }
+
+  // For a subscription: takes in what has arrived, and gives out what is complete.
+  void receive();
+  [[nodiscard]] std::optional<Reply> next();
+  [[nodiscard]] int fd() const noexcept { return socket_.fd(); }
+  [[nodiscard]] bool is_readable() const noexcept { return socket_.is_stale(); }
+
+  [[nodiscard]] bool is_broken() const noexcept { return broken_ || awaited_ != 0; }
+  [[nodiscard]] bool is_stale() const noexcept { return socket_.is_stale(); }
+
+  Deadline::Clock::time_point last_used{};
+
+ private:
+  void shake_hands(const Deadline& deadline);
+  void introduce(const Address& address, std::string_view name, const Deadline& deadline);
+  void write(std::string_view bytes, const Deadline& deadline);
+
+  Socket socket_;
+  std::optional<Tls> tls_;
+  ReplyReader reader_;
+  std::size_t awaited_ = 0;  // Replies.
+  bool shaken_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace airlock::redis

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "airlock/duration.hpp"
+
+namespace airlock::redis {
+
+// When a call must be over. Real time, also where a test steps the store's clock.
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Deadline(Duration timeout) : at_(Clock::now() + timeout) {}
+  explicit Deadline(Clock::time_point at) : at_(at) {}
+
+  [[nodiscard]] Clock::time_point at() const noexcept { return at_; }
+  [[nodiscard]] bool is_over() const noexcept { return Clock::now() >= at_; }
+  [[nodiscard]] std::chrono::nanoseconds left() const noexcept {
+    return std::max(std::chrono::nanoseconds(0),
+                    std::chrono::duration_cast<std::chrono::nanoseconds>(at_ - Clock::now()));
+  }
+  [[nodiscard]] Deadline sooner(Duration timeout) const {
+    return Deadline(std::min(at_, Clock::now() + timeout));
+  }
+
+ private:
+  Clock::time_point at_;
+};
+
+}  // namespace airlock::redis

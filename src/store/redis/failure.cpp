@@ -1,0 +1,75 @@
+#include "store/redis/failure.hpp"
+
+#include <array>
+
+#include "base/quote.hpp"
+
+namespace airlock::redis {
+namespace {
+
+using Kind = StoreError::Kind;
+
+struct Code {
+  std::string_view word;
+  Kind kind;
+  std::string_view advice;
+};
+
+// Each of these is said before a script has written anything.
+constexpr std::array kCodes = {
+    Code{"READONLY", Kind::unavailable, "this is a replica"},
+    Code{"LOADING", Kind::unavailable, "the server is loading its data"},
+    Code{"MASTERDOWN", Kind::unavailable, "a replica without its primary"},
+    Code{"NOREPLICAS", Kind::unavailable, "too few replicas for min-replicas-to-write"},
+    Code{"CLUSTERDOWN", Kind::unavailable, "the cluster is down"},
+    Code{"TRYAGAIN", Kind::unavailable, "the slot is moving"},
+    Code{"BUSY", Kind::busy, "another script runs too long"},
+    Code{"OOM", Kind::no_room, "maxmemory is reached; what is held is unaffected"},
+    Code{"MISCONF", Kind::incompatible, "the server cannot save; see its log"},
+    Code{"NOAUTH", Kind::incompatible, "a user and a password are needed"},
+    Code{"WRONGPASS", Kind::incompatible, "wrong user or password"},
+    Code{"NOPERM", Kind::incompatible, "the user lacks a right; docs/stores.md has the ACL line"},
+    Code{"WRONGTYPE", Kind::incompatible, "a key of this prefix holds something else"},
+    Code{"AIRLOCKSCHEMA", Kind::incompatible, "update this program"},
+    Code{"MOVED", Kind::incompatible, "this is a cluster; open it as redis+cluster://"},
+    Code{"CROSSSLOT", Kind::incompatible, "this is a cluster; open it as redis+cluster://"},
+};
+
+// Older servers wrap what a script met: `ERR Error running script ...: OOM command not ...`.
+bool says(std::string_view reply, std::string_view word) {
+  const std::size_t at = reply.find(word);
+  if (at == std::string_view::npos) return false;
+  const std::size_t end = at + word.size();
+  const bool ends = end == reply.size() || reply[end] == ' ';
+  return ends && (at == 0 || reply.substr(0, at).ends_with(": ") ||
+                  reply.substr(0, at).ends_with(": -") || reply.substr(0, at).ends_with(" '"));
+}
+
+}  // namespace
+
+StoreError unavailable(const std::string& what, Outcome outcome) {
+  return {Kind::unavailable, outcome, "redis: " + what};
+}
+
+StoreError too_late(const std::string& what, Outcome outcome) {
+  return {Kind::busy, outcome, "redis: " + what};
+}
+
+StoreError refusal_of(std::string_view reply) {
+  for (const Code& code : kCodes) {
+    if (!says(reply, code.word)) continue;
+    return {code.kind, Outcome::nothing_happened,
+            std::string("redis: ").append(code.word).append(": ").append(code.advice)};
+  }
+  // How a script tells of a right that its user lacks.
+  for (const std::string_view text : {"ACL failure", "The user executing the script can't"}) {
+    if (reply.find(text) != std::string_view::npos) return refusal_of("NOPERM");
+  }
+  if (reply.find("max number of clients") != std::string_view::npos) {
+    return {Kind::no_room, Outcome::nothing_happened, "redis: maxclients is reached"};
+  }
+  constexpr std::size_t kShown = 200;
+  return {Kind::incompatible, Outcome::unknown, "redis: " + base::quoted(reply.substr(0, kShown))};
+}
+
+}  // namespace airlock::redis

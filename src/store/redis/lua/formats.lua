@@ -1,0 +1,18 @@
+-- formats.lua: constants and formats that all scripts share; docs/formats.md tells the fields.
+
+local SCHEMA = 1
+local NEVER = math.huge
+local IDLE = 600000000 -- An unused gate is forgotten after this.
+local SPARE = 1800000000 -- Keys outlive what is in them by this at least.
+
+local WAITING, ABSENT, HANDED, HOLDING, SPENT = 1, 2, 3, 4, 5
+local BOUND, DETACHED = 0, 1
+local FIFO, PRIORITY, LOTTERY, AGING = 0, 1, 2, 3
+local FULL, RATE, PAUSED, LINE_FULL, LATE, NOT_EVER = 0, 1, 2, 3, 4, 5
+local GRANTED, QUEUED, REFUSED, OTHER_ORDER, OTHER_KIND, AGAIN, DONE = 1, 2, 3, 4, 5, 6, 7
+
+local META = '<BBddddI4I4I4I4ddI4I4ddBBBI4I4I4Bc16ddddddd'
+local VISIT = '<BBBBBBHI4I4dddddddddddddI4I4I4I4Bc0Bc0'
+local REQUEST = '<BBBBBBBBHI4I4I4I4ddddddI4I4I4'
+
+local CLOCK, WALL = server_time()

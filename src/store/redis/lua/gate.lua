@@ -1,0 +1,238 @@
+-- gate.lua: a gate and its visits, read from Redis and written back.
+--
+-- Five keys make a gate, KEYS[n] to KEYS[n + 4]: a hash, and four sorted sets.
+--
+--   gate   m: the gate itself (META)   c: counters   t: rate tiers (TIER)   p: pauses (PAUSE)
+--          16 bytes of a visitor: its visit (VISIT, then the rates that a waiter asks for)
+--   in     visitor -> when it ends: handed, holding, spent
+--   out    visitor -> when it is given up or passed over: waiting, absent
+--   line   visitor -> its place: waiting
+--   free   slot numbers below `slots` that nobody has
+--
+-- A visitor has one record per gate, whatever its state; the sets are indexes of these. Sets are
+-- written at once, the hash at the end (save). docs/formats.md tells the fields.
+
+local NOBODY = string.rep('\0', 16)
+local PAUSE = '<dBc0'
+local COUNTERS = '<' .. string.rep('d', 23)
+-- 1 to 6: refused by reason; 11 to 22: waits; the others by name.
+local EXPIRED, REVOKED, MISSED, ABANDONED, WAITS, WAIT_SUM = 7, 8, 9, 10, 11, 23
+
+local budget = 32 -- So many visits are ended or handed over in one call.
+
+local function read_visit(id, packed)
+  local v = { id = id }
+  local at
+  v.state, v.hold, v.exclusive, v.several, v.confirmed, v.order, v.priority, v.weight, v.limit,
+    v.slot, v.fence, v.expiry, v.joined, v.granted, v.ttl, v.revoked, v.patience_end,
+    v.called_until, v.place, v.claim_window, v.patience, v.dedupe, v.cost, v.aging_base,
+    v.aging_per_second, v.aging_max, v.channel, v.label, at = struct.unpack(VISIT, packed)
+  v.wishes = string.sub(packed, at)
+  return v
+end
+
+local function write_visit(v)
+  return struct.pack(VISIT, v.state, v.hold, v.exclusive, v.several, v.confirmed, v.order,
+    v.priority, v.weight, v.limit, v.slot, v.fence, v.expiry, v.joined, v.granted, v.ttl,
+    v.revoked, v.patience_end, v.called_until, v.place, v.claim_window, v.patience, v.dedupe,
+    v.cost, v.aging_base, v.aging_per_second, v.aging_max, #v.channel, v.channel,
+    #v.label, v.label) .. v.wishes
+end
+
+-- The time at this gate never goes back: where the server's clock does, it goes on from where it
+-- was.
+local function set_time(g)
+  g.now = CLOCK + g.offset
+  if g.now < g.last then
+    g.offset = g.last - CLOCK
+    g.now = g.last
+  end
+  g.last = g.now
+end
+
+local function new_meta(g)
+  g.forgotten, g.last, g.offset, g.fence, g.in_use = 0, 0, 0, 0, 0
+  g.holders, g.visits, g.waiters, g.present = 0, 0, 0, 0
+  g.line_limit, g.arrivals, g.slots, g.freed = 0, 0, 0, 0
+  g.override, g.limit, g.exclusive, g.disagree = -1, 0, 0, 0
+  g.order, g.aging_base, g.aging_per_second, g.aging_max = FIFO, 1, 1, 100
+  g.has_drawn, g.drawn = 0, NOBODY
+  g.rate_due, g.next_due, g.last_grant, g.interval = 0, NEVER, 0, 0
+  g.used, g.quick, g.kept = 0, 0, 0
+end
+
+-- The gate whose keys begin at KEYS[at], and the visit of `visitor` there. g.known: whether there
+-- is such a gate.
+local function open(at, visitor)
+  local g = { at = at, hash = KEYS[at], visits_read = {}, changed = {}, asker = visitor }
+  local read = redis.call('HMGET', g.hash, 'm', 't', 'p', visitor or '')
+  local meta = read[1]
+  if meta then
+    local schema = string.byte(meta)
+    if schema > SCHEMA then
+      g.error = redis.error_reply('AIRLOCKSCHEMA gate written by a newer airlock: schema ' .. schema)
+      return g
+    end
+    schema, g.forgotten, g.last, g.offset, g.fence, g.in_use, g.holders, g.visits, g.waiters,
+      g.present, g.line_limit, g.arrivals, g.slots, g.freed, g.override, g.limit, g.exclusive,
+      g.disagree, g.order, g.aging_base, g.aging_per_second, g.aging_max, g.has_drawn, g.drawn,
+      g.rate_due, g.next_due, g.last_grant, g.interval, g.used, g.quick, g.kept =
+      struct.unpack(META, meta)
+  else
+    new_meta(g)
+  end
+  g.known = meta and g.forgotten == 0
+  g.packed_tiers = read[2] or ''
+  g.packed_pauses = read[3] or ''
+  if read[4] then g.visits_read[visitor] = read_visit(visitor, read[4]) end
+  set_time(g)
+  return g
+end
+
+-- A visitor's record, or nil.
+local function find(g, id)
+  local v = g.visits_read[id]
+  if v == nil then
+    local packed = redis.call('HGET', g.hash, id)
+    v = packed and read_visit(id, packed) or false
+    g.visits_read[id] = v
+  end
+  return v or nil
+end
+
+local function keep_until(g, moment)
+  if moment > (g.needed or 0) then g.needed = moment end
+end
+
+-- Every key ends by itself, later than what is in it; an operator's limit keeps the hash.
+local function plan_expiry(g)
+  local needed = math.max(g.needed or 0, g.now + IDLE)
+  g.extends = needed + SPARE > g.kept
+  if g.extends then g.kept = needed + (needed - g.now) + 2 * SPARE end
+end
+
+local function expire(g)
+  local ms = math.ceil((g.kept - g.now) / 1000)
+  if g.override >= 0 then
+    redis.call('PERSIST', g.hash)
+  elseif g.extends or g.lifted then
+    redis.call('PEXPIRE', g.hash, ms)
+  end
+  for part = 1, 4 do
+    if g.extends or (g.made and g.made[part]) then
+      redis.call('PEXPIRE', KEYS[g.at + part], ms)
+    end
+  end
+end
+
+local function write_pauses(g)
+  local packed = {}
+  for i, pause in ipairs(g.pauses) do
+    packed[i] = struct.pack(PAUSE, pause.till, #pause.reporter, pause.reporter)
+  end
+  return table.concat(packed)
+end
+
+local write_tiers -- rates.lua
+
+local function write_meta(g)
+  return struct.pack(META, SCHEMA, g.forgotten, g.last, g.offset, g.fence, g.in_use, g.holders,
+    g.visits, g.waiters, g.present, g.line_limit, g.arrivals, g.slots, g.freed, g.override,
+    g.limit, g.exclusive, g.disagree, g.order, g.aging_base, g.aging_per_second, g.aging_max,
+    g.has_drawn, g.drawn, g.rate_due, g.next_due, g.last_grant, g.interval, g.used, g.quick, g.kept)
+end
+
+-- Writes back what has changed.
+local function save(g)
+  plan_expiry(g)
+  local gone, fields = {}, { 'm', write_meta(g) }
+  local function add(field, value)
+    fields[#fields + 1] = field
+    fields[#fields + 1] = value
+  end
+  for id in pairs(g.changed) do
+    local v = g.visits_read[id]
+    if v then add(id, write_visit(v)) else gone[#gone + 1] = id end
+  end
+  if g.tiers_changed then add('t', write_tiers(g)) end
+  if g.pauses_changed then add('p', write_pauses(g)) end
+  if g.counters_changed then add('c', struct.pack(COUNTERS, unpack(g.counters))) end
+  if #gone > 0 then redis.call('HDEL', g.hash, unpack(gone)) end
+  redis.call('HSET', g.hash, unpack(fields))
+  expire(g)
+end
+
+-- Redis refuses no write of a script after its first, so this makes the rest of the call possible when
+-- memory is full: what gives back, renews or looks is never refused.
+local function give_back_first(g)
+  redis.call('HDEL', g.hash, '')
+end
+
+local function open_or_make(g)
+  g.known = true
+  g.forgotten = 0
+  g.used = g.now
+end
+
+-- Counters.
+
+local function counters(g)
+  if not g.counters then
+    local packed = redis.call('HGET', g.hash, 'c')
+    if packed then
+      g.counters = { struct.unpack(COUNTERS, packed) }
+      g.counters[24] = nil -- Where unpack stopped.
+    else
+      g.counters = {}
+      for i = 1, 23 do g.counters[i] = 0 end
+    end
+  end
+  return g.counters
+end
+
+local function bump(g, which)
+  local all = counters(g)
+  all[which] = all[which] + 1
+  g.counters_changed = true
+end
+
+local BOUNDS = { 1e3, 5e3, 1e4, 5e4, 1e5, 5e5, 1e6, 5e6, 1e7, 6e7, 3e8 }
+
+local function count_grant(g, waited)
+  if waited == 0 then
+    g.quick = g.quick + 1
+    return
+  end
+  local bucket = 0
+  while bucket < 11 and waited > BOUNDS[bucket + 1] do bucket = bucket + 1 end
+  bump(g, WAITS + bucket)
+  g.counters[WAIT_SUM] = g.counters[WAIT_SUM] + waited
+end
+
+-- Pauses.
+
+local function pauses(g)
+  if not g.pauses then
+    g.pauses = {}
+    local at = 1
+    while at <= #g.packed_pauses do
+      local pause = {}
+      pause.till, pause.reporter, at = struct.unpack(PAUSE, g.packed_pauses, at)
+      if pause.till > g.now then
+        g.pauses[#g.pauses + 1] = pause
+      else
+        g.pauses_changed = true
+      end
+    end
+  end
+  return g.pauses
+end
+
+-- 0 if nobody pauses it.
+local function paused_until(g)
+  local till = 0
+  if g.packed_pauses ~= '' or g.pauses then
+    for _, pause in ipairs(pauses(g)) do till = math.max(till, pause.till) end
+  end
+  return till
+end

@@ -1,0 +1,372 @@
+-- line.lua: who is inside, who waits, and how a gate is brought up to the present.
+
+local PLACES = 1099511627776 -- 2^40: arrivals of one priority.
+local MODULUS = 2147483647
+local draw = tonumber(ARGV[1]) % MODULUS
+if draw == 0 then draw = 1 end
+
+-- Random numbers that every store draws alike.
+local function below(n)
+  draw = draw * 48271 % MODULUS
+  return draw % n
+end
+
+local function is_in_line(v) return v.state == WAITING or v.state == ABSENT end
+local function is_inside(v) return v.state == HANDED or v.state == HOLDING end
+
+local function deadline(v)
+  if not is_in_line(v) then return v.expiry end
+  return v.called_until ~= 0 and v.called_until or v.patience_end
+end
+
+-- Sets.
+
+local function put(g, part, score, member, was_empty)
+  redis.call('ZADD', KEYS[g.at + part], score, member)
+  if was_empty then
+    g.made = g.made or {}
+    g.made[part] = true
+  end
+end
+
+local function set_deadline(g, v)
+  local moment = deadline(v)
+  if is_in_line(v) then
+    put(g, 2, moment, v.id, g.waiters == 0)
+  else
+    put(g, 1, moment, v.id, g.visits == g.waiters)
+  end
+  if moment < g.next_due then g.next_due = moment end
+  keep_until(g, moment)
+  g.changed[v.id] = true
+end
+
+local function take_slot(g)
+  if g.freed == 0 then
+    g.slots = g.slots + 1
+    return g.slots - 1
+  end
+  g.freed = g.freed - 1
+  return tonumber(redis.call('ZPOPMIN', KEYS[g.at + 4])[1])
+end
+
+local function give_slot_back(g, slot)
+  if slot == g.slots - 1 then
+    g.slots = slot
+  else
+    put(g, 4, slot, slot, g.freed == 0)
+    g.freed = g.freed + 1
+  end
+  if g.freed == g.slots and g.freed > 0 then
+    redis.call('DEL', KEYS[g.at + 4])
+    g.freed, g.slots = 0, 0
+  end
+end
+
+local function give_slot(g, v)
+  v.slot = v.weight == 1 and take_slot(g) or -1
+end
+
+local function raise_line_limit(g, v)
+  local limit = v.weight ~= 0 and v.limit or NEVER
+  g.line_limit = math.max(g.waiters == 0 and 0 or g.line_limit, limit)
+end
+
+-- Puts a visit where its state says it belongs. It is counted among g.visits by whom made it.
+local function attach(g, v)
+  set_deadline(g, v)
+  if is_in_line(v) then
+    raise_line_limit(g, v)
+    g.waiters = g.waiters + 1
+    if v.state == WAITING then
+      put(g, 3, v.place, v.id, g.present == 0)
+      g.present = g.present + 1
+    end
+  elseif is_inside(v) then
+    g.in_use = g.in_use + v.weight
+    g.holders = g.holders + 1
+  end
+  g.visits = g.visits + 1
+end
+
+local function detach(g, v)
+  g.visits = g.visits - 1
+  g.changed[v.id] = true
+  if is_in_line(v) then
+    redis.call('ZREM', KEYS[g.at + 2], v.id)
+    g.waiters = g.waiters - 1
+    if v.state == WAITING then
+      redis.call('ZREM', KEYS[g.at + 3], v.id)
+      g.present = g.present - 1
+    end
+    if g.has_drawn == 1 and g.drawn == v.id then g.has_drawn = 0 end
+    return
+  end
+  redis.call('ZREM', KEYS[g.at + 1], v.id)
+  if not is_inside(v) then return end
+  g.in_use = g.in_use - v.weight
+  g.holders = g.holders - 1
+  if v.slot >= 0 then give_slot_back(g, v.slot) end
+end
+
+-- Says to the visitor's process that there is news, unless it is the one who asks; to how many that
+-- was.
+local function tell(g, v)
+  if v.channel == '' or v.id == g.asker then return nil end
+  return redis.call('PUBLISH', v.channel, v.id .. g.hash)
+end
+
+local function forget(g, v)
+  detach(g, v)
+  g.visits_read[v.id] = false
+end
+
+local function remove(g, v)
+  tell(g, v)
+  forget(g, v)
+end
+
+local function rates_taken(v)
+  return v.state == HANDED and v.wishes ~= '' and read_rates(v.wishes) or {}
+end
+
+-- What an unclaimed hand-over took is given back.
+local function forget_with_refund(g, v)
+  local rates = rates_taken(v)
+  forget(g, v)
+  give_back_all(g, rates, v.cost)
+end
+
+local function move(g, v, state)
+  detach(g, v)
+  v.called_until = 0
+  v.state = state
+  attach(g, v)
+end
+
+-- Gives a new visit, or one that waited, what an admission has.
+local function admit_visit(g, v, state, expiry, is_new)
+  if not is_new then detach(g, v) end
+  give_slot(g, v)
+  v.expiry, v.revoked, v.granted, v.called_until = expiry, 0, g.now, 0
+  if v.weight ~= 0 then
+    g.fence = math.max(g.fence + 1, WALL)
+    v.fence = g.fence
+  end
+  v.state = state
+  attach(g, v)
+end
+
+-- Law 1. A weight above an operator's limit runs alone; rates only need no room.
+local function fits(g, limit, exclusive, weight)
+  if weight == 0 then return true end
+  local effective = limit
+  if g.override >= 0 then
+    effective = exclusive == 1 and math.min(g.override, limit) or g.override
+  end
+  if g.in_use + weight <= effective then return true end
+  return g.override >= 0 and effective >= 1 and weight > effective and g.in_use == 0
+end
+
+local function visit_fits(g, v) return fits(g, v.limit, v.exclusive, v.weight) end
+
+-- Whether nobody of the line can fit, whoever's turn it is.
+local function is_full(g)
+  if g.in_use == 0 or g.line_limit == NEVER then return false end
+  return g.in_use >= (g.override >= 0 and g.override or g.line_limit)
+end
+
+-- Who cannot be reached or does not come when called keeps the place as long as its patience lasts.
+local function pass_over(g, v)
+  if v.patience_end <= g.now then
+    bump(g, ABANDONED)
+    return remove(g, v)
+  end
+  if g.waiters == 0 then
+    g.order, g.aging_base, g.aging_per_second, g.aging_max =
+      v.order, v.aging_base, v.aging_per_second, v.aging_max
+  end
+  v.order, v.aging_base, v.aging_per_second, v.aging_max =
+    g.order, g.aging_base, g.aging_per_second, g.aging_max
+  move(g, v, ABSENT)
+end
+
+-- An unclaimed hand-over goes back to its place; everything else ends.
+local function reap_inside(g, v)
+  if v.state == HOLDING then
+    bump(g, v.revoked ~= 0 and REVOKED or EXPIRED)
+  elseif v.state == HANDED then
+    local rates = rates_taken(v)
+    bump(g, MISSED)
+    pass_over(g, v)
+    return give_back_all(g, rates, v.cost)
+  end
+  remove(g, v)
+end
+
+-- Of a set of deadlines those that have come, as far as the budget goes.
+local function due(g, part)
+  local ids = redis.call('ZRANGEBYSCORE', KEYS[g.at + part], '-inf', g.now, 'LIMIT', 0, budget)
+  budget = budget - #ids
+  local visits = {}
+  for _, id in ipairs(ids) do
+    local v = find(g, id)
+    if v then visits[#visits + 1] = v else redis.call('ZREM', KEYS[g.at + part], id) end
+  end
+  return visits
+end
+
+local function first_score(g, part)
+  local first = redis.call('ZRANGE', KEYS[g.at + part], 0, 0, 'WITHSCORES')
+  return first[2] and tonumber(first[2]) or NEVER
+end
+
+local function reap(g)
+  local ended = due(g, 1)
+  table.sort(ended, function(a, b)
+    if a.expiry ~= b.expiry then return a.expiry < b.expiry end
+    return a.fence < b.fence
+  end)
+  for _, v in ipairs(ended) do reap_inside(g, v) end
+  if budget > 0 then
+    for _, v in ipairs(due(g, 2)) do pass_over(g, v) end
+  end
+  g.next_due = math.min(first_score(g, 1), first_score(g, 2))
+  if g.next_due <= g.now then g.more = true end
+end
+
+-- Lotteries.
+
+local function nth(g, n)
+  return find(g, redis.call('ZRANGE', KEYS[g.at + 3], n, n)[1])
+end
+
+local function tickets(g, v)
+  local grown = g.aging_base
+    + math.floor(math.floor((g.now - v.joined) / 1000) * g.aging_per_second / 1000)
+  return math.min(grown, g.aging_max)
+end
+
+-- Chance in proportion to tickets: draw anybody, keep with probability tickets / most tickets. The
+-- oldest has the most.
+local function drawn(g)
+  if g.order == LOTTERY then return nth(g, below(g.present)) end
+  local most = tickets(g, nth(g, 0))
+  local oldest
+  for _ = 1, 64 do
+    local v = nth(g, below(g.present))
+    if below(most) < tickets(g, v) then return v end
+    if not oldest or v.place < oldest.place then oldest = v end
+  end
+  return oldest
+end
+
+-- Whether there is anything to draw for: what this waiter asks, or a part of it.
+local function may_win(g, v)
+  if not visit_fits(g, v) then return fits(g, v.limit, v.exclusive, 1) end
+  if v.wishes == '' then return true end
+  local verdict = weigh_all(g, read_rates(v.wishes), v.cost, TAKE)
+  return verdict.allowed or verdict.remaining > 0
+end
+
+-- Whose turn it is. REQUIRES: somebody is present.
+local function candidate(g)
+  if g.order == FIFO or g.order == PRIORITY then return nth(g, 0) end
+  -- A lottery keeps to its draw until that visitor is in or away.
+  if g.has_drawn == 1 then return find(g, g.drawn) end
+  local before = draw
+  local v = drawn(g)
+  if may_win(g, v) then
+    g.has_drawn, g.drawn = 1, v.id
+  else
+    draw = before -- How often somebody looks does not change who wins.
+  end
+  return v
+end
+
+-- The line moves.
+
+-- A waiter whose process listened when it asked and does not now is absent.
+local function is_gone(v, heard) return heard == 0 and v.confirmed == 1 end
+
+-- Tells a waiter for several gates that it is its turn here; nobody passes it until its window ends.
+local function call(g, v)
+  if v.called_until ~= 0 then return false end
+  if is_gone(v, tell(g, v)) then
+    pass_over(g, v)
+    return true
+  end
+  v.called_until = g.now + v.claim_window
+  v.patience_end = math.max(v.patience_end, v.called_until)
+  set_deadline(g, v)
+  return false
+end
+
+-- Hands over, or passes over one who cannot be told. False: nobody behind it comes in either.
+local function hand_over(g, v)
+  if not visit_fits(g, v) then return false end
+  local rates = v.wishes ~= '' and read_rates(v.wishes) or {}
+  local verdict = weigh_all(g, rates, v.cost, TAKE)
+  if not verdict.allowed then
+    g.rate_due = g.now + verdict.retry
+    g.next_due = math.min(g.next_due, g.rate_due)
+    return false
+  end
+  if v.several == 1 then return call(g, v) end
+  if is_gone(v, tell(g, v)) then
+    pass_over(g, v)
+    return true
+  end
+  charge_all(g, rates, verdict)
+  local interval = g.now - g.last_grant
+  g.interval = g.interval == 0 and interval or math.floor((g.interval * 7 + interval + 4) / 8)
+  g.last_grant = g.now
+  admit_visit(g, v, HANDED, g.now + v.claim_window)
+  return true
+end
+
+-- The grant loop: as many from the line as fit, in order, until one does not.
+local function advance(g)
+  g.rate_due = 0
+  if g.waiters == 0 then return end
+  local paused = paused_until(g)
+  if paused ~= 0 then
+    g.next_due = math.min(g.next_due, paused)
+    return
+  end
+  while g.present ~= 0 and not is_full(g) do
+    if budget <= 0 then
+      g.more = true
+      return
+    end
+    budget = budget - 1
+    if not hand_over(g, candidate(g)) then return end
+  end
+end
+
+-- Brings a gate up to the present: what ran out has ended, whom that lets in is in. g.more: not all
+-- of it yet.
+local function settle(g)
+  if g.now >= g.next_due then reap(g) end
+  if g.waiters ~= 0 and not g.more then advance(g) end
+end
+
+-- 1-based, in the order of the line; those who are absent do not count.
+local function position(g, v) return redis.call('ZRANK', KEYS[g.at + 3], v.id) + 1 end
+
+-- The position that a newcomer would have.
+local function next_position(g, priority)
+  if g.order ~= PRIORITY then return g.present + 1 end
+  return redis.call('ZCOUNT', KEYS[g.at + 3], '-inf', (4096 - priority) * PLACES) + 1
+end
+
+-- When something may change at the gate by time alone.
+local function next_event(g)
+  local event = NEVER
+  if g.visits > g.waiters then event = first_score(g, 1) end
+  if g.waiters > 0 then event = math.min(event, first_score(g, 2)) end
+  if g.waiters > 0 and g.rate_due ~= 0 then event = math.min(event, g.rate_due) end
+  local paused = paused_until(g)
+  if paused ~= 0 then event = math.min(event, paused) end
+  return event
+end

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "airlock/error.hpp"
+#include "store/redis/connection.hpp"
+
+namespace airlock::redis {
+
+// The connections of one process to one server. Starts empty, opens one when all are in use, up to
+// a bound; closes those that nobody has needed for a while. Safe to use from any thread.
+class Pool {
+ public:
+  Pool(Address address, std::uint32_t most, std::string name);
+
+  // A connection to use until it goes out of scope; then it is kept for the next, unless it broke.
+  class Lent {
+   public:
+    Lent(Pool& pool, std::unique_ptr<Connection> connection) noexcept
+        : pool_(pool), connection_(std::move(connection)) {}
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    ~Lent() { pool_.give(std::move(connection_)); }
+    Connection* operator->() noexcept { return connection_.get(); }
+    Connection& operator*() noexcept { return *connection_; }
+
+   private:
+    Pool& pool_;
+    std::unique_ptr<Connection> connection_;
+  };
+
+  // StoreError: unavailable, at once if it was so a moment ago; busy if none is given back in time.
+  [[nodiscard]] Lent take(const Deadline& deadline);
+
+  // One more, beside the bound, of the caller's own: for a subscription.
+  [[nodiscard]] std::unique_ptr<Connection> open(const Deadline& deadline);
+
+  // After a refusal that says that this is the wrong server, or the wrong moment.
+  void drop_idle() noexcept;
+
+ private:
+  void give(std::unique_ptr<Connection> connection) noexcept;
+  [[nodiscard]] std::unique_ptr<Connection> open_in_turn(const Deadline& deadline);
+  void note_failure(const StoreError& error);
+  [[nodiscard]] const TlsContext* tls();
+
+  const Address address_;
+  const std::uint32_t most_;
+  const std::string name_;
+
+  std::mutex mutex_;
+  std::condition_variable given_;
+  std::vector<std::unique_ptr<Connection>> idle_;  // The last used last.
+  std::uint32_t lent_ = 0;
+  std::optional<TlsContext> tls_;
+
+  // After a failed attempt nobody tries again for a while.
+  Duration back_off_{0};
+  Deadline::Clock::time_point next_attempt_{};
+  std::string last_failure_;
+};
+
+}  // namespace airlock::redis

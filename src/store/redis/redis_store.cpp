@@ -1,0 +1,503 @@
+#include "store/redis/redis_store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "base/digest.hpp"
+#include "base/label.hpp"
+#include "base/per_process.hpp"
+#include "base/quote.hpp"
+#include "base/random.hpp"
+#include "store/redis/boot_clock.hpp"
+#include "store/redis/client.hpp"
+#include "store/redis/failure.hpp"
+#include "store/redis/wire.hpp"
+#include "store/validate.hpp"
+
+namespace airlock::redis {
+namespace {
+
+constexpr std::size_t kPipelined = 128;  // So many calls go out together.
+
+// The same in every process that shares the state, whatever it calls the server.
+StoreId id_of(const Options& options) {
+  const std::string text = "redis " + std::to_string(options.address.db) + " " + options.prefix;
+  const base::Digest digest = base::sha256(text);
+  StoreId id = 0;
+  for (std::size_t i = 0; i < sizeof(id); ++i) id = id << 8 | digest[i];
+  return id;
+}
+
+LookParts parts_of(const Reply& reply) {
+  const auto texts = [](const Reply& array) {
+    std::vector<std::string_view> all;
+    for (std::size_t i = 0; i < array.size(); ++i) all.push_back(array.at(i).text());
+    return all;
+  };
+  return {.head = reply.at(0).text(),
+          .holders = texts(reply.at(1)),
+          .waiters = texts(reply.at(2)),
+          .rates = texts(reply.at(3)),
+          .pauses = reply.at(4).text(),
+          .now = reply.at(5).text()};
+}
+
+[[noreturn]] void throw_other_order(const GateName& gate) {
+  throw InvalidArgument("gate " + base::quoted(gate.view()) +
+                        " has a line with another order; it can change when the line is empty");
+}
+
+[[noreturn]] void throw_other_kind(const GateName& gate) {
+  throw InvalidArgument("this visitor waits at gate " + base::quoted(gate.view()) +
+                        " with another kind of request; it must leave first");
+}
+
+class RedisStore final : public Store {
+ public:
+  explicit RedisStore(Options options)
+      : options_(std::move(options)), naming_(options_.prefix), id_(id_of(options_)) {}
+
+  ~RedisStore() override {
+    if (used_in_ == base::fork_generation()) client().subscription.stop();
+  }
+
+  bool is_local() const noexcept override { return false; }
+  StoreId id() override { return id_; }
+  Clock& clock() noexcept override {
+    return options_.stepped != nullptr ? *options_.stepped : boot_clock();
+  }
+
+  Answer admit(const Request& request) override;
+  GroupAnswer admit_all(std::span<const Request> requests) override;
+
+  bool leave(const GateName& gate, const VisitorId& visitor) override {
+    const bool left = happens(call(Step::leave, gate).add(pack_visitor(visitor)), gate);
+    client().subscription.watchers().tell_own(watch_key(gate, visitor));
+    return left;
+  }
+
+  void refund(const Request& request) override {
+    validate(request);
+    Call refund = call(Step::refund, request.gate);
+    refund.add(pack_rates(request.rates)).add_number(request.cost);
+    (void)run(refund, request.gate, Twice::never);
+  }
+
+  using Store::renew;
+  void renew(std::span<RenewItem> items) override;
+
+  bool release(const Token& token) override {
+    const bool released = happens(with_token(Step::release, token), token.gate);
+    client().subscription.watchers().tell_own(watch_key(token.gate, token.visitor));
+    return released;
+  }
+
+  bool disown(const Token& token) override { return set_hold(token, Hold::detached).has_value(); }
+  std::optional<Granted> adopt(const Token& token) override { return set_hold(token, Hold::bound); }
+
+  std::optional<GateView> look(const GateName& gate) override;
+  std::vector<GateCounts> counts(std::span<const GateName> gates) override;
+  std::vector<std::string> list() override { return sweep(); }
+
+  void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
+    if (limit) validate_limit(*limit);
+    Call set = call(Step::set_limit, gate);
+    (void)run(set.add_number(limit ? std::int64_t{*limit} : -1), gate);
+  }
+
+  using Store::pause;
+  void pause(const GateName& gate, Duration duration, std::string_view reporter) override {
+    validate_pause(duration, reporter);
+    Call pause = call(Step::pause, gate);
+    (void)run(pause.add_number(duration.count()).add(reporter), gate);
+  }
+
+  using Store::resume;
+  bool resume(const GateName& gate, std::string_view reporter) override {
+    return happens(call(Step::resume, gate).add(reporter), gate);
+  }
+
+  std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
+                     Revoke how) override {
+    Call revoke = call(Step::revoke, gate);
+    revoke.add(visitor ? pack_visitor(*visitor) : "").add(how == Revoke::now ? "1" : "0");
+    return run(revoke, gate, how == Revoke::now ? Twice::never : Twice::harmless)
+        .fields()
+        .whole<std::size_t>();
+  }
+
+  bool purge(const GateName& gate) override { return happens(call(Step::purge, gate), gate); }
+
+  bool watch(const GateName& gate, const VisitorId& visitor,
+             std::function<void()> changed) override;
+
+  void unwatch(const GateName& gate, const VisitorId& visitor) override {
+    client().subscription.watchers().remove(watch_key(gate, visitor));
+  }
+
+  // Messages may be lost.
+  Recheck recheck() const noexcept override { return {.head = std::chrono::milliseconds(250)}; }
+
+  void collect() override { (void)sweep(); }
+
+  void deliver_messages() { client().subscription.flush(Deadline(options_.timeout)); }
+
+ private:
+  using Twice = Client::Twice;
+
+  // What a script returned.
+  struct Result {
+    Reply reply;
+    ReplyHead head;
+    bool perhaps_twice = false;
+
+    // Behind the head.
+    [[nodiscard]] Unpacker fields() const {
+      Unpacker all(reply.text());
+      (void)read_head(all);
+      return all;
+    }
+  };
+
+  Client& client() {
+    return *client_.get([this] {
+      auto made = std::make_shared<Client>(options_.address, options_.pool, options_.prefix,
+                                           options_.timeout);
+      made->subscription.set_owner(made);
+      made->subscription.set_hearing(options_.hears);
+      used_in_ = base::fork_generation();
+      return made;
+    });
+  }
+
+  [[nodiscard]] const Script& script(Step step) const {
+    return (*options_.scripts)[static_cast<std::size_t>(step)];
+  }
+  [[nodiscard]] std::uint32_t seed() const {
+    return options_.seed ? options_.seed() : base::random31();
+  }
+  [[nodiscard]] std::string watch_key(const GateName& gate, const VisitorId& visitor) const {
+    return pack_visitor(visitor) + naming_.key(gate, Naming::kParts[0]);
+  }
+
+  // A script whose arguments begin with the seed.
+  [[nodiscard]] Call call(Step step, const GateName& gate) const {
+    Call call(script(step), naming_, gate);
+    call.add_number(seed());
+    return call;
+  }
+  [[nodiscard]] Call with_token(Step step, const Token& token) const {
+    if (token.store != id_) throw InvalidArgument("the token belongs to another store");
+    Call call = this->call(step, token.gate);
+    call.add(pack_visitor(token.visitor)).add_number(static_cast<std::int64_t>(token.fence));
+    return call;
+  }
+  Call& stamped(Call& call) const {
+    if (options_.stepped != nullptr) {
+      call.add_number(options_.stepped->now().count());
+      call.add_number(options_.stepped->wall().count());
+    }
+    return call;
+  }
+
+  Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless);
+  [[nodiscard]] std::vector<Reply> run_all(std::vector<Call>& calls);
+  [[nodiscard]] bool happens(Call& call, const GateName& gate);
+  [[nodiscard]] bool happens(Call&& call, const GateName& gate) { return happens(call, gate); }
+  void settle(const GateName& gate, const Deadline& deadline);
+  [[nodiscard]] std::optional<Granted> set_hold(const Token& token, Hold hold);
+  [[nodiscard]] Token token_for(const Request& request) const {
+    return {.store = id_, .gate = request.gate, .visitor = request.visitor};
+  }
+  [[nodiscard]] std::vector<std::string> sweep();
+  [[nodiscard]] std::vector<std::string> scan();
+
+  const Options options_;
+  const Naming naming_;
+  const StoreId id_;
+  std::atomic<std::uint64_t> used_in_ = 0;
+  base::PerProcess<std::shared_ptr<Client>> client_;
+};
+
+// --- running scripts ---
+
+// The work of one call is bounded; what is left of it is done here, by whoever caused it.
+RedisStore::Result RedisStore::run(Call& call, const GateName& gate, Twice twice) {
+  const Deadline deadline(options_.timeout);
+  stamped(call);
+  Result result;
+  do {
+    if (deadline.is_over()) throw too_late("too much has run out at this gate at once");
+    Client::Ran ran = client().run(call, twice, deadline);
+    result.reply = std::move(ran.reply);
+    result.perhaps_twice = result.perhaps_twice || ran.perhaps_twice;
+    if (result.reply.is_nil()) return result;
+    Unpacker fields(result.reply.is_array() ? result.reply.at(0).text() : result.reply.text());
+    result.head = read_head(fields);
+  } while (result.head.kind == AnswerKind::again);
+  if (result.head.more) settle(gate, deadline);
+  return result;
+}
+
+void RedisStore::settle(const GateName& gate, const Deadline& deadline) try {
+  bool more = true;
+  while (more && !deadline.is_over()) {
+    Call settle = call(Step::settle, gate);
+    const Reply reply = client().run(stamped(settle.add("0")), Twice::harmless, deadline).reply;
+    Unpacker fields(reply.text());
+    more = read_head(fields).more;
+  }
+} catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): whoever asks next goes on with it
+}
+
+std::vector<Reply> RedisStore::run_all(std::vector<Call>& calls) {
+  std::vector<Reply> replies;
+  replies.reserve(calls.size());
+  for (Call& call : calls) stamped(call);
+  for (std::span<const Call> rest = calls; !rest.empty();) {
+    const std::size_t count = std::min(rest.size(), kPipelined);
+    for (Reply& reply : client().run(rest.first(count), Deadline(options_.timeout))) {
+      replies.push_back(std::move(reply));
+    }
+    rest = rest.subspan(count);
+  }
+  return replies;
+}
+
+// For steps that say whether they found something to do. If the step was perhaps done twice, that
+// the second found nothing tells nothing.
+bool RedisStore::happens(Call& call, const GateName& gate) {
+  const Result result = run(call, gate);
+  const bool happened = result.fields().flag();
+  if (!happened && result.perhaps_twice) {
+    throw unavailable("the connection broke before the answer came", Outcome::unknown);
+  }
+  return happened;
+}
+
+// --- admission ---
+
+Answer RedisStore::admit(const Request& request) {
+  validate(request);
+  Client& own = client();
+  Watchers& watchers = own.subscription.watchers();
+  const bool joins = request.line.join;
+  const std::string key =
+      joins || !watchers.is_empty() ? watch_key(request.gate, request.visitor) : std::string();
+  const bool hears = joins && watchers.expect(key, request.line.patience);
+  Call admit = call(Step::admit, request.gate);
+  admit.add(pack_visitor(request.visitor)).add(hears ? own.subscription.channel() : "");
+  admit.add(pack_request(request, hears && request.hold == Hold::bound));
+  admit.add(pack_rates(request.rates));
+  admit.add(request.label.empty() ? base::default_label() : request.label);
+
+  const bool idempotent = request.permits || joins || request.dedupe != Duration(0);
+  const Result result = run(admit, request.gate, idempotent ? Twice::harmless : Twice::never);
+  Unpacker fields = result.fields();
+  switch (result.head.kind) {
+    case AnswerKind::granted: {
+      Granted granted = read_granted(fields, token_for(request));
+      if (!granted.repeated && !key.empty()) watchers.tell_own(key);
+      return granted;
+    }
+    case AnswerKind::queued:
+      return read_queued(fields);
+    case AnswerKind::refused:
+      if (!key.empty()) watchers.tell_own(key);
+      return read_refused(fields);
+    case AnswerKind::other_order:
+      throw_other_order(request.gate);
+    default:
+      throw_other_kind(request.gate);
+  }
+}
+
+GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
+  validate_group(requests);
+  Client& own = client();
+  Watchers& watchers = own.subscription.watchers();
+  std::vector<GateName> gates;
+  bool hears = false;
+  for (const Request& request : requests) {
+    gates.push_back(request.gate);
+    const std::string key = watch_key(request.gate, request.visitor);
+    hears = (request.line.join && watchers.expect(key, request.line.patience)) || hears;
+  }
+  Call admit(script(Step::admit_all), naming_, gates);
+  admit.add_number(seed()).add(pack_visitor(requests.front().visitor));
+  admit.add(hears ? own.subscription.channel() : "");
+  for (const Request& request : requests) {
+    admit.add(pack_request(request, hears && request.hold == Hold::bound));
+    admit.add(pack_rates(request.rates));
+    admit.add(request.label.empty() ? base::default_label() : request.label);
+  }
+  const Result result = run(admit, gates.front());
+  Unpacker fields = result.fields();
+  GroupAnswer answer;
+  if (result.head.kind == AnswerKind::granted) {
+    for (const Request& request : requests) {
+      answer.granted.push_back(read_granted(fields, token_for(request)));
+    }
+    return answer;
+  }
+  answer.at = fields.whole<std::size_t>();
+  if (answer.at >= requests.size()) throw refusal_of("a group's reply makes no sense");
+  if (result.head.kind == AnswerKind::other_order) throw_other_order(gates[answer.at]);
+  if (result.head.kind == AnswerKind::other_kind) throw_other_kind(gates[answer.at]);
+  if (result.head.kind == AnswerKind::queued) {
+    answer.because = read_queued(fields);
+  } else {
+    answer.because = read_refused(fields);
+  }
+  return answer;
+}
+
+// --- leases ---
+
+void RedisStore::renew(std::span<RenewItem> items) {
+  std::vector<Call> calls;
+  calls.reserve(items.size());
+  for (const RenewItem& item : items) {
+    validate_ttl(item.ttl);
+    if (item.weight == 0) throw InvalidArgument("weight 0: a lease weighs at least 1");
+    calls.push_back(with_token(Step::renew, item.token));
+    calls.back().add_number(item.ttl.count()).add_number(item.weight.value_or(0));
+  }
+  const std::vector<Reply> replies = run_all(calls);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Unpacker fields(replies[i].text());
+    const ReplyHead head = read_head(fields);
+    items[i].result = fields.whole<Renewal>();
+    if (head.more) settle(items[i].token.gate, Deadline(options_.timeout));
+  }
+}
+
+std::optional<Granted> RedisStore::set_hold(const Token& token, Hold hold) {
+  Call call = with_token(Step::hold, token);
+  call.add(hold == Hold::detached ? "1" : "0").add("");
+  const Result result = run(call, token.gate);
+  if (result.head.kind != AnswerKind::granted) return std::nullopt;
+  Unpacker fields = result.fields();
+  return read_granted(fields, token);
+}
+
+// --- looking ---
+
+std::optional<GateView> RedisStore::look(const GateName& gate) {
+  Call look = call(Step::look, gate);
+  const Result result = run(look, gate);
+  if (result.reply.is_nil()) return std::nullopt;
+  return read_view(gate, parts_of(result.reply));
+}
+
+std::vector<GateCounts> RedisStore::counts(std::span<const GateName> gates) {
+  std::vector<Call> calls;
+  calls.reserve(gates.size());
+  for (const GateName& gate : gates) calls.push_back(call(Step::counts, gate));
+  std::vector<GateCounts> result;
+  for (const Reply& reply : run_all(calls)) {
+    Unpacker fields(reply.text());
+    (void)read_head(fields);
+    GateCounts& counts = result.emplace_back();
+    counts.in_use = fields.whole<std::uint32_t>();
+    counts.limit = fields.whole<std::uint32_t>();
+    counts.overridden = fields.flag();
+    counts.holders = fields.whole<std::uint32_t>();
+    counts.waiting = fields.whole<std::uint32_t>();
+  }
+  return result;
+}
+
+// The names of all gates there may be.
+std::vector<std::string> RedisStore::scan() {
+  std::vector<std::string> names;
+  std::string cursor = "0";
+  do {
+    Commands commands;
+    commands.add_all({"SCAN", cursor, "MATCH", naming_.gate_pattern(), "COUNT", "1000"});
+    const Reply reply = client().ask(commands, Deadline(options_.timeout));
+    cursor = reply.at(0).text();
+    const Reply keys = reply.at(1);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (std::string name = naming_.gate_of(keys.at(i).text()); !name.empty()) {
+        names.push_back(std::move(name));
+      }
+    }
+  } while (cursor != "0" && !cursor.empty());
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());  // SCAN may say one twice.
+  return names;
+}
+
+// Brings every gate up to the present and forgets what is idle; what is left, sorted.
+std::vector<std::string> RedisStore::sweep() {
+  std::vector<std::string> names = scan();
+  std::vector<Call> calls;
+  calls.reserve(names.size());
+  for (const std::string& name : names) {
+    calls.push_back(call(Step::settle, name));
+    calls.back().add("1");
+  }
+  const std::vector<Reply> replies = run_all(calls);
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Unpacker fields(replies[i].text());
+    (void)read_head(fields);
+    if (fields.flag()) left.push_back(std::move(names[i]));
+  }
+  return left;
+}
+
+// --- being told ---
+
+bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
+                       std::function<void()> changed) {
+  Subscription& subscription = client().subscription;
+  Watchers& watchers = subscription.watchers();
+  const std::string key = watch_key(gate, visitor);
+  const Watchers::Known known = watchers.watch_expected(key, changed);
+  if (known != Watchers::Known::unknown) return known == Watchers::Known::watching;
+
+  // Subscribed, confirmed, and only then asked: nothing can be missed in between.
+  const Deadline deadline(options_.timeout);
+  watchers.add(key, std::move(changed));
+  const bool hears = subscription.confirm(deadline);
+  Call watch = call(Step::watch, gate);
+  watch.add(pack_visitor(visitor)).add(hears ? subscription.channel() : "").add(hears ? "1" : "0");
+  try {
+    if (run(watch, gate).fields().flag()) return true;
+  } catch (...) {
+    watchers.remove(key);
+    throw;
+  }
+  watchers.remove(key);
+  return false;
+}
+
+}  // namespace
+
+Options options_of(const Uri& uri) {
+  constexpr std::size_t kLongestPrefix = 64;
+  Options options{.address = Address::parse(uri)};
+  if (const std::string prefix = uri.text("prefix"); !prefix.empty()) options.prefix = prefix;
+  if (options.prefix.size() > kLongestPrefix) {
+    throw InvalidArgument("store URI: prefix: at most 64 bytes");
+  }
+  (void)GateName(options.prefix);  // The same characters; none that a pattern or a slot minds.
+  if (options.prefix.find('/') != std::string::npos) {
+    throw InvalidArgument("store URI: prefix: no / in it");
+  }
+  options.timeout = uri.duration("timeout");
+  if (const std::uint32_t pool = uri.count("pool"); pool != 0) options.pool = pool;
+  return options;
+}
+
+std::shared_ptr<Store> make_store(Options options) {
+  return std::make_shared<RedisStore>(std::move(options));
+}
+
+void deliver_messages(Store& store) { dynamic_cast<RedisStore&>(store).deliver_messages(); }
+
+}  // namespace airlock::redis

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "store/redis/address.hpp"
+#include "store/redis/deadline.hpp"
+
+namespace airlock::redis {
+
+// A connected socket that never blocks past a deadline. Everything throws StoreError.
+//
+// A forked child closes its copies of the parent's sockets when it first opens one of its own, so
+// that the server sees a connection end when the parent ends it.
+class Socket {
+ public:
+  // Tries every address of a host until one accepts.
+  Socket(const Address& address, const Deadline& deadline);
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket();
+
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+  // As much as goes out now; 0: it would block.
+  [[nodiscard]] std::size_t write_some(std::string_view bytes);
+
+  // As much as is there now; nothing: it would block. A closed connection throws.
+  [[nodiscard]] std::size_t read_some(std::span<char> into);
+
+  enum class For { reading, writing };
+  // False: the deadline came first.
+  [[nodiscard]] bool wait(For what, const Deadline& deadline) const;
+
+  // Whether the other side has closed it, or said something that nobody asked for.
+  [[nodiscard]] bool is_stale() const noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace airlock::redis

@@ -1,0 +1,249 @@
+#include "store/redis/wire.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "airlock/error.hpp"
+#include "base/label.hpp"
+
+namespace airlock::redis {
+namespace {
+
+enum class State : std::uint8_t { waiting = 1, absent, handed, holding, spent };
+
+// VISIT of lua/gate.lua.
+struct VisitRecord {
+  VisitorId visitor;
+  State state{};
+  Hold hold{};
+  std::uint16_t priority = 0;
+  std::uint32_t weight = 0;
+  double slot = -1;
+  Fence fence = 0;
+  Duration expiry{0}, joined{0}, granted{0}, revoked{0};
+  double place = 0;
+  std::string label;
+};
+
+std::uint64_t read_big_endian(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
+
+VisitRecord read_visit(std::string_view bytes) {
+  VisitRecord visit;
+  Unpacker from(bytes);
+  visit.visitor.high = read_big_endian(from.take(8));
+  visit.visitor.low = read_big_endian(from.take(8));
+  visit.state = from.read<State>();
+  visit.hold = from.read<Hold>();
+  (void)from.take(4);  // exclusive, several, confirmed, order
+  visit.priority = from.read<std::uint16_t>();
+  visit.weight = from.read<std::uint32_t>();
+  (void)from.read<std::uint32_t>();  // limit
+  visit.slot = from.number();
+  visit.fence = from.whole<Fence>();
+  visit.expiry = from.duration();
+  visit.joined = from.duration();
+  visit.granted = from.duration();
+  (void)from.number();  // ttl
+  visit.revoked = from.duration();
+  (void)from.take(2 * sizeof(double));  // patience end, called until
+  visit.place = from.number();
+  (void)from.take(3 * sizeof(double) + 4 * sizeof(std::uint32_t));  // its line
+  (void)from.take(from.read<std::uint8_t>());                       // channel
+  visit.label = from.take(from.read<std::uint8_t>());
+  return visit;
+}
+
+HolderView holder_view(VisitRecord visit, Duration now) {
+  HolderView view;
+  view.visitor = visit.visitor;
+  view.label = std::move(visit.label);
+  view.fence = visit.fence;
+  view.weight = visit.weight;
+  if (visit.slot >= 0) view.slot = static_cast<std::uint32_t>(visit.slot);
+  view.age = now - visit.granted;
+  view.remaining = visit.expiry - now;
+  view.claimed = visit.state == State::holding;
+  view.revoked = visit.revoked != Duration(0);
+  view.hold = visit.hold;
+  return view;
+}
+
+WaiterView waiter_view(VisitRecord visit, Duration now) {
+  return {.visitor = visit.visitor,
+          .label = std::move(visit.label),
+          .weight = visit.weight,
+          .priority = visit.priority,
+          .waited = now - visit.joined,
+          .present = visit.state == State::waiting,
+          .hold = visit.hold};
+}
+
+RateInfo read_rate_info(Unpacker& from) {
+  RateInfo info;
+  info.limit = from.whole<std::uint32_t>();
+  info.remaining = from.whole<std::uint32_t>();
+  info.retry_after = from.duration();
+  info.reset_after = from.duration();
+  return info;
+}
+
+RateView read_tier(std::string_view bytes) {
+  Unpacker from(bytes);
+  RateView view;
+  view.rate.algorithm = from.read<Rate::Algorithm>();
+  view.rate.period = from.duration();
+  view.rate.count = from.read<std::uint32_t>();
+  view.rate.burst = from.read<std::uint32_t>();
+  (void)from.take(2 * sizeof(double) + 4 * sizeof(std::uint32_t));  // its state
+  view.info = read_rate_info(from);
+  return view;
+}
+
+Counters read_counters(Unpacker& from) {
+  Counters counters;
+  const auto quick = from.whole();  // Granted without waiting.
+  for (auto& count : counters.refused) count = from.whole();
+  counters.expired = from.whole();
+  counters.revoked = from.whole();
+  counters.missed = from.whole();
+  counters.abandoned = from.whole();
+  for (auto& count : counters.waits) count = from.whole();
+  counters.wait_sum = from.duration();
+  counters.waits[0] += quick;
+  for (const auto count : counters.waits) counters.granted += count;
+  return counters;
+}
+
+void read_line(const LookParts& parts, Duration now, GateView& view) {
+  std::vector<VisitRecord> line;
+  for (const std::string_view waiter : parts.waiters) line.push_back(read_visit(waiter));
+  std::ranges::sort(line, {}, &VisitRecord::place);
+  for (VisitRecord& visit : line) view.line.push_back(waiter_view(std::move(visit), now));
+}
+
+}  // namespace
+
+std::string_view Unpacker::take(std::size_t size) {
+  if (size > bytes_.size()) {
+    throw StoreError(StoreError::Kind::incompatible, StoreError::Outcome::unknown,
+                     "redis: a script's reply is too short");
+  }
+  const std::string_view taken = bytes_.substr(0, size);
+  bytes_.remove_prefix(size);
+  return taken;
+}
+
+ReplyHead read_head(Unpacker& from) {
+  ReplyHead head;
+  head.kind = from.whole<AnswerKind>();
+  head.server_time = from.duration();
+  head.more = from.flag();
+  return head;
+}
+
+Granted read_granted(Unpacker& from, const Token& token) {
+  Granted granted{.token = token};
+  granted.token.fence = from.whole<Fence>();
+  granted.expires_in = from.duration();
+  const double slot = from.number();
+  if (slot >= 0) granted.slot = static_cast<std::uint32_t>(slot);
+  granted.repeated = from.flag();
+  granted.taken = from.whole<std::uint32_t>();
+  granted.delay = from.duration();
+  granted.rate = read_rate_info(from);
+  return granted;
+}
+
+Queued read_queued(Unpacker& from) {
+  Queued queued;
+  queued.position = from.whole<std::uint32_t>();
+  queued.waiting = from.whole<std::uint32_t>();
+  queued.next_check = from.duration();
+  queued.eta = from.duration();
+  queued.rate = read_rate_info(from);
+  return queued;
+}
+
+Refused read_refused(Unpacker& from) {
+  Refused refused;
+  refused.reason = from.whole<Reason>();
+  refused.retry_after = from.duration();
+  refused.rate = read_rate_info(from);
+  return refused;
+}
+
+std::string pack_request(const Request& request, bool confirmed) {
+  const Permits permits = request.permits.value_or(Permits{.limit = 0, .weight = 0, .ttl = {}});
+  const auto flag = [](bool set) { return static_cast<std::uint8_t>(set ? 1 : 0); };
+  Packer packer;
+  packer.add(flag(request.permits.has_value())).add(flag(permits.exclusive));
+  packer.add(request.mode).add(flag(request.line.join)).add(request.line.order);
+  packer.add(flag(request.line.barging)).add(request.hold).add(flag(confirmed));
+  packer.add(request.line.priority).add(permits.limit).add(permits.weight).add(request.cost);
+  packer.add(request.line.max_waiting).add(permits.ttl).add(request.max_delay);
+  packer.add(request.dedupe).add(request.line.patience).add(request.line.claim_window);
+  packer.add(request.line.max_eta).add(request.line.aging.base);
+  packer.add(request.line.aging.per_second).add(request.line.aging.max);
+  return packer.bytes();
+}
+
+std::string pack_rates(std::span<const Rate> rates) {
+  Packer packer;
+  for (const Rate& rate : rates) {
+    packer.add(rate.algorithm).add(rate.count).add(rate.period).add(rate.burst);
+  }
+  return packer.bytes();
+}
+
+std::string pack_visitor(const VisitorId& visitor) {
+  std::string bytes(16, '\0');
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes[7 - i] = static_cast<char>(visitor.high >> (8 * i));
+    bytes[15 - i] = static_cast<char>(visitor.low >> (8 * i));
+  }
+  return bytes;
+}
+
+GateView read_view(const GateName& gate, const LookParts& parts) {
+  GateView view{.name = gate.text()};
+  const Duration now = Unpacker(parts.now).duration();
+  Unpacker head(parts.head);
+  (void)read_head(head);
+  view.counts.in_use = head.whole<std::uint32_t>();
+  view.counts.limit = head.whole<std::uint32_t>();
+  const double override_limit = head.number();
+  view.counts.overridden = override_limit >= 0;
+  if (override_limit >= 0) view.override_limit = static_cast<std::uint32_t>(override_limit);
+  view.counts.holders = head.whole<std::uint32_t>();
+  view.counts.waiting = head.whole<std::uint32_t>();
+  view.limits_disagree = head.flag();
+  view.order = head.whole<Order>();
+  view.last_fence = head.whole<Fence>();
+  view.counters = read_counters(head);
+
+  for (const std::string_view holder : parts.holders) {
+    view.holders.push_back(holder_view(read_visit(holder), now));
+  }
+  std::ranges::sort(view.holders, {}, [](const HolderView& holder) {
+    return std::tuple(-holder.age, holder.remaining, holder.fence);
+  });
+  read_line(parts, now, view);
+  for (const std::string_view tier : parts.rates) view.rates.push_back(read_tier(tier));
+  std::ranges::sort(view.rates, {}, [](const RateView& rate) {
+    return std::pair(rate.rate.period, rate.rate.algorithm);
+  });
+  for (Unpacker pauses(parts.pauses); !pauses.is_empty();) {
+    const Duration till = pauses.duration();
+    view.pauses.push_back({std::string(pauses.take(pauses.read<std::uint8_t>())), till - now});
+  }
+  std::ranges::sort(view.pauses, {}, &PauseView::reporter);
+  return view;
+}
+
+}  // namespace airlock::redis

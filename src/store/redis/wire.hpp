@@ -1,0 +1,105 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "airlock/answer.hpp"
+#include "airlock/look.hpp"
+#include "airlock/request.hpp"
+
+// The little-endian packing of lua/gate.lua and lua/asks.lua.
+
+namespace airlock::redis {
+
+class Packer {
+ public:
+  template <typename Number>
+  Packer& add(Number number) {
+    static_assert(std::endian::native == std::endian::little);
+    char bytes[sizeof(Number)];
+    std::memcpy(bytes, &number, sizeof(Number));
+    bytes_.append(bytes, sizeof(Number));
+    return *this;
+  }
+  Packer& add(Duration duration) {  // Forever is infinite.
+    return add(duration == kForever ? std::numeric_limits<double>::infinity()
+                                    : static_cast<double>(duration.count()));
+  }
+  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+// Reads what scripts return. StoreError where there is less than is needed.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) noexcept : bytes_(bytes) {}
+
+  template <typename Number>
+  [[nodiscard]] Number read() {
+    Number number;
+    std::memcpy(&number, take(sizeof(Number)).data(), sizeof(Number));
+    return number;
+  }
+  [[nodiscard]] double number() { return read<double>(); }
+  template <typename Whole = std::uint64_t>
+  [[nodiscard]] Whole whole() {
+    return static_cast<Whole>(number());
+  }
+  [[nodiscard]] bool flag() { return number() != 0; }
+  [[nodiscard]] Duration duration() {
+    constexpr double kLongest = 9.2e18;
+    const double microseconds = number();
+    return microseconds >= kLongest ? kForever : Duration(static_cast<std::int64_t>(microseconds));
+  }
+  [[nodiscard]] std::string_view take(std::size_t size);
+  [[nodiscard]] bool is_empty() const noexcept { return bytes_.empty(); }
+
+ private:
+  std::string_view bytes_;
+};
+
+enum class AnswerKind : std::uint8_t {
+  granted = 1,
+  queued,
+  refused,
+  other_order,
+  other_kind,
+  again,
+  done,
+};
+
+// What every reply begins with.
+struct ReplyHead {
+  AnswerKind kind{};
+  Duration server_time{0};
+  bool more = false;
+};
+
+[[nodiscard]] ReplyHead read_head(Unpacker& from);
+[[nodiscard]] Granted read_granted(Unpacker& from, const Token& token);
+[[nodiscard]] Queued read_queued(Unpacker& from);
+[[nodiscard]] Refused read_refused(Unpacker& from);
+
+[[nodiscard]] std::string pack_request(const Request& request, bool confirmed);
+[[nodiscard]] std::string pack_rates(std::span<const Rate> rates);
+[[nodiscard]] std::string pack_visitor(const VisitorId& visitor);  // 16 bytes, high end first.
+
+// The parts of lua/look.lua's reply.
+struct LookParts {
+  std::string_view head;
+  std::vector<std::string_view> holders, waiters, rates;
+  std::string_view pauses;
+  std::string_view now;
+};
+[[nodiscard]] GateView read_view(const GateName& gate, const LookParts& parts);
+
+}  // namespace airlock::redis

@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "airlock/error.hpp"
+#include "airlock/store.hpp"
+#include "store/redis/address.hpp"
+#include "store/redis/failure.hpp"
+#include "store/redis/redis_store.hpp"
+
+namespace airlock::redis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Address parse(std::string_view uri) { return Address::parse(Uri::parse(uri)); }
+
+std::string message_for(std::string_view uri) {
+  try {
+    return open_store(uri) != nullptr ? "" : "null";
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+}
+
+TEST(RedisAddress, IsAHostWithDefaults) {
+  const Address address = parse("redis://example.org");
+  EXPECT_EQ(address.host, "example.org");
+  EXPECT_EQ(address.port, 6379);
+  EXPECT_EQ(address.db, 0U);
+  EXPECT_FALSE(address.tls);
+  EXPECT_EQ(address.text(), "example.org:6379");
+}
+
+TEST(RedisAddress, HasUserPasswordPortAndDatabase) {
+  const Address address = parse("rediss://ann:p%40ss%3Aword@example.org:7000/3?ca=/etc/ca.pem");
+  EXPECT_EQ(address.user, "ann");
+  EXPECT_EQ(address.password, "p@ss:word");
+  EXPECT_EQ(address.port, 7000);
+  EXPECT_EQ(address.db, 3U);
+  EXPECT_TRUE(address.tls);
+  EXPECT_EQ(address.ca, "/etc/ca.pem");
+  EXPECT_EQ(address.text(), "example.org:7000");
+}
+
+TEST(RedisAddress, MayBeOfSixBytesOrSixteen) {
+  EXPECT_EQ(parse("redis://127.0.0.1:1").host, "127.0.0.1");
+  const Address address = parse("redis://[::1]:7001/2");
+  EXPECT_EQ(address.host, "::1");
+  EXPECT_EQ(address.port, 7001);
+  EXPECT_EQ(address.text(), "[::1]:7001");
+}
+
+TEST(RedisAddress, MayBeAUnixSocket) {
+  const Address address = parse("redis+unix://:secret@/run/redis.sock?db=2");
+  EXPECT_EQ(address.path, "/run/redis.sock");
+  EXPECT_EQ(address.password, "secret");
+  EXPECT_EQ(address.db, 2U);
+  EXPECT_EQ(address.text(), "/run/redis.sock");
+}
+
+TEST(RedisAddress, TakesThePasswordFromAFileOrTheEnvironment) {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("airlock-password-" + std::to_string(getpid()));
+  std::ofstream(file) << "from a file\nnot this\n";
+  EXPECT_EQ(parse("redis://h?user=ann&password_file=" + file.string()).password, "from a file");
+  std::filesystem::remove(file);
+  EXPECT_THAT(message_for("redis://h?password_file=" + file.string()), HasSubstr("first line"));
+  // NOLINTBEGIN(concurrency-mt-unsafe): nobody else is here
+  setenv("AIRLOCK_TEST_PASSWORD", "from the environment", 1);
+  EXPECT_EQ(parse("redis://h?password_env=AIRLOCK_TEST_PASSWORD").password, "from the environment");
+  unsetenv("AIRLOCK_TEST_PASSWORD");
+  // NOLINTEND(concurrency-mt-unsafe)
+  EXPECT_THAT(message_for("redis://h?password_env=AIRLOCK_TEST_PASSWORD"), HasSubstr("variable"));
+}
+
+TEST(RedisAddress, NamesWhatIsWrongAndNeverThePassword) {
+  for (const char* uri :
+       {"redis:", "redis://", "redis://ann:secret@", "redis://ann:secret@h:port",
+        "redis://ann:secret@h:70000", "redis://ann:secret@h/x", "redis://ann:secret@[::1",
+        "redis://secret@h", "redis+unix://ann:secret@run/redis.sock", "redis://ann:%zsecret@h",
+        "redis://ann:secret@h?ca=/etc/ca.pem", "rediss://ann:secret@h?cert=/etc/cert.pem",
+        "redis://ann:secret@h?prefix=a/b", "redis://ann:secret@h?prefix=%7Bx%7D"}) {
+    EXPECT_NE(message_for(uri), "") << uri;
+    EXPECT_THAT(message_for(uri), Not(HasSubstr("secret"))) << uri;
+  }
+}
+
+TEST(RedisAddress, OfSeveralServersIsNotBuiltIn) {
+  EXPECT_THAT(message_for("redis+sentinel://a,b/name"), HasSubstr("not built into"));
+  EXPECT_THAT(message_for("redis+cluster://a,b"), HasSubstr("not built into"));
+}
+
+TEST(RedisStoreId, IsTheSameHoweverTheServerIsCalled) {
+  EXPECT_EQ(open_store("redis://a")->id(), open_store("redis+unix:///b")->id());
+  EXPECT_NE(open_store("redis://a")->id(), open_store("redis://a/1")->id());
+  EXPECT_NE(open_store("redis://a")->id(), open_store("redis://a?prefix=b")->id());
+}
+
+TEST(RedisFailure, SaysWhoCanHelp) {
+  using Kind = StoreError::Kind;
+  const auto kind = [](std::string_view reply) { return refusal_of(reply).kind(); };
+  EXPECT_EQ(kind("READONLY You can't write against a read only replica."), Kind::unavailable);
+  EXPECT_EQ(kind("LOADING Redis is loading the dataset in memory"), Kind::unavailable);
+  EXPECT_EQ(kind("NOREPLICAS Not enough good replicas to write."), Kind::unavailable);
+  EXPECT_EQ(kind("BUSY Redis is busy running a script."), Kind::busy);
+  EXPECT_EQ(kind("OOM command not allowed when used memory > 'maxmemory'."), Kind::no_room);
+  EXPECT_EQ(kind("MISCONF Redis is configured to save RDB snapshots"), Kind::incompatible);
+  EXPECT_EQ(kind("NOAUTH Authentication required."), Kind::incompatible);
+  EXPECT_EQ(kind("WRONGPASS invalid username-password pair"), Kind::incompatible);
+  EXPECT_EQ(kind("NOPERM this user has no permissions"), Kind::incompatible);
+  EXPECT_EQ(kind("WRONGTYPE Operation against a key holding the wrong kind of value script: 1, on "
+                 "@user_script:1."),
+            Kind::incompatible);
+  EXPECT_EQ(kind("ERR max number of clients reached"), Kind::no_room);
+  EXPECT_EQ(kind("ERR Error running script (call to f_1): @user_script:1: OOM command not allowed"),
+            Kind::no_room);
+  EXPECT_EQ(refusal_of("ERR something new").outcome(), StoreError::Outcome::unknown);
+  EXPECT_EQ(refusal_of("BUSY Redis is busy").outcome(), StoreError::Outcome::nothing_happened);
+}
+
+}  // namespace
+}  // namespace airlock::redis

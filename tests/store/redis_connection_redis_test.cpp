@@ -1,0 +1,629 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "airlock/airlock.hpp"
+#include "airlock/error.hpp"
+#include "store/redis/connection.hpp"
+#include "store/redis/redis_store.hpp"
+#include "store/support/chaos_proxy.hpp"
+#include "store/support/redis_server.hpp"
+
+// What a network and a server can do to a store.
+
+namespace airlock {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ChaosProxy;
+using testing::RedisServer;
+using testing::unused_prefix;
+using Fault = ChaosProxy::Fault;
+using Kind = StoreError::Kind;
+using Result = StoreError::Outcome;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Request asks(const GateName& gate, const VisitorId& visitor, std::uint32_t limit = 1) {
+  return {.gate = gate, .visitor = visitor, .permits = Permits{.limit = limit}};
+}
+
+// The StoreError of a step.
+template <typename Step>
+std::optional<StoreError> failure_of(const Step& step) {
+  try {
+    step();
+  } catch (const StoreError& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return std::nullopt;
+}
+
+class RedisConnection : public ::testing::Test {
+ protected:
+  static RedisServer& server() { return RedisServer::shared(); }
+
+  static std::shared_ptr<Store> store(const redis::Address& address, Duration timeout = 1s) {
+    return redis::make_store({.address = address, .prefix = unused_prefix(), .timeout = timeout});
+  }
+
+  ChaosProxy proxy_{server().socket(), server().folder()};
+  std::shared_ptr<Store> store_ = store(proxy_.address());
+};
+
+TEST_F(RedisConnection, AnAcquireAndAReleaseAreOneRoundTripEach) {
+  (void)store_->admit(asks("warm", VisitorId::random()));
+  const Answer first = store_->admit(asks("gate", VisitorId::random()));
+  (void)store_->release(std::get<Granted>(first).token);
+  std::uint64_t before = proxy_.requests();
+  Request ask = asks("gate", VisitorId::random());
+  ask.line.join = true;
+  const Answer answer = store_->admit(ask);
+  EXPECT_EQ(proxy_.requests() - before, 1U);
+  before = proxy_.requests();
+  EXPECT_TRUE(store_->release(std::get<Granted>(answer).token));
+  EXPECT_EQ(proxy_.requests() - before, 1U);
+}
+
+TEST_F(RedisConnection, ManyLeasesAreRenewedTogether) {
+  std::vector<RenewItem> items;
+  for (int i = 0; i < 100; ++i) {
+    const Answer answer = store_->admit(asks("gate", VisitorId::random(), 100));
+    items.push_back({.token = std::get<Granted>(answer).token, .ttl = 30s});
+  }
+  store_->renew(items);
+  const std::uint64_t before = proxy_.requests();
+  store_->renew(items);
+  EXPECT_LE(proxy_.requests() - before, 3U);
+  for (const RenewItem& item : items) EXPECT_EQ(item.result, Renewal::renewed);
+}
+
+TEST_F(RedisConnection, ALostReplyIsAskedForAgain) {
+  const VisitorId ann = VisitorId::random();
+  (void)store_->admit(asks("warm", ann));
+  proxy_.set(Fault::lose_reply);
+  std::thread heals([&] {
+    std::this_thread::sleep_for(100ms);
+    proxy_.set(Fault::none);
+  });
+  std::optional<Answer> answer;
+  while (!answer) {
+    try {
+      answer = store_->admit(asks("gate", ann));
+    } catch (const StoreError& error) {
+      EXPECT_TRUE(error.kind() == Kind::unavailable) << error.what();
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+  heals.join();
+  EXPECT_TRUE(std::holds_alternative<Granted>(*answer));
+  EXPECT_EQ(store_->look("gate")->counts.holders, 1U);
+  EXPECT_EQ(store_->look("gate")->counters.granted, 1U);
+}
+
+TEST_F(RedisConnection, LostRepliesLeakNoSlotAndGrantNothingTwice) {
+  constexpr std::uint32_t kLimit = 3;
+  proxy_.set(Fault::lose_reply, 30);
+  std::atomic<int> inside = 0;
+  std::atomic<int> most = 0;
+  const auto visit = [&] {
+    for (int i = 0; i < 100; ++i) {
+      const VisitorId visitor = VisitorId::random();
+      std::optional<Token> token;
+      for (;;) {
+        try {
+          const Answer answer = store_->admit(asks("gate", visitor, kLimit));
+          if (const auto* granted = std::get_if<Granted>(&answer)) token = granted->token;
+          break;
+        } catch (const StoreError&) {
+          std::this_thread::sleep_for(1ms);
+        }
+      }
+      if (!token) continue;
+      const int now = ++inside;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      --inside;
+      for (bool released = false; !released;) {
+        try {
+          (void)store_->release(*token);
+          released = true;
+        } catch (const StoreError&) {
+          std::this_thread::sleep_for(1ms);
+        }
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(visit);
+  for (std::thread& thread : threads) thread.join();
+  proxy_.set(Fault::none);
+  EXPECT_LE(most, static_cast<int>(kLimit));
+  std::optional<GateView> view;
+  for (int i = 0; i < 100 && !view; ++i) {
+    try {
+      view = store_->look("gate");
+    } catch (const StoreError&) {
+      std::this_thread::sleep_for(20ms);
+    }
+  }
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->counts.holders, 0U);
+  EXPECT_EQ(view->counts.in_use, 0U);
+}
+
+TEST_F(RedisConnection, ARateIsNotChargedTwiceForALostReply) {
+  const Rate hourly{.count = 100, .period = 1h};
+  Request ask{.gate = "gate", .visitor = VisitorId::random(), .rates = {&hourly, 1}};
+  (void)store_->admit(ask);
+  proxy_.set(Fault::lose_reply);
+  const auto failure = failure_of([&] { (void)store_->admit(ask); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->outcome(), Result::unknown);
+  proxy_.set(Fault::none);
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(store_->look("gate")->rates.at(0).info.remaining, 98U);
+}
+
+class BlackHole : public RedisConnection, public ::testing::WithParamInterface<Fault> {};
+
+TEST_P(BlackHole, EndsWithTheDeadline) {
+  const auto quick =
+      redis::make_store({.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 200ms});
+  (void)quick->admit(asks("gate", VisitorId::random()));
+  const auto other = store(server().address());
+  (void)other->admit(asks("gate", VisitorId::random()));
+  proxy_.set(GetParam());
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto failure = failure_of([&] { (void)quick->look("gate"); });
+    const auto took = std::chrono::steady_clock::now() - start;
+    ASSERT_TRUE(failure);
+    EXPECT_LE(took, 250ms);
+    EXPECT_TRUE(other->look("gate").has_value());
+  }
+  proxy_.set(Fault::none);
+  for (int i = 0; i < 100; ++i) {  // Connections that were held are not used again.
+    try {
+      EXPECT_TRUE(quick->look("gate").has_value());
+      return;
+    } catch (const StoreError&) {
+      std::this_thread::sleep_for(20ms);
+    }
+  }
+  FAIL() << "it does not heal";
+}
+
+INSTANTIATE_TEST_SUITE_P(Directions, BlackHole,
+                         ::testing::Values(Fault::hold_reply, Fault::hold_request));
+
+TEST_F(RedisConnection, ALateReplyIsNeverReadByTheNext) {
+  const auto quick =
+      redis::make_store({.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 100ms});
+  (void)quick->admit(asks("one", VisitorId::random()));
+  const std::uint64_t before = proxy_.connections();
+  proxy_.set(Fault::hold_reply);
+  (void)failure_of([&] { (void)quick->look("one"); });
+  proxy_.set(Fault::none);
+  EXPECT_FALSE(quick->look("unknown").has_value());
+  EXPECT_EQ(proxy_.connections(), before + 1);
+}
+
+TEST_F(RedisConnection, GarbageIsAnError) {
+  (void)store_->admit(asks("gate", VisitorId::random()));
+  for (const Fault fault : {Fault::garbage, Fault::endless_array}) {
+    proxy_.set(fault);
+    const auto failure = failure_of([&] { (void)store_->look("gate"); });
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->kind(), Kind::incompatible) << failure->what();
+    EXPECT_EQ(failure->outcome(), Result::unknown);
+    proxy_.set(Fault::none);
+    EXPECT_TRUE(store_->look("gate").has_value());
+  }
+}
+
+TEST_F(RedisConnection, RepliesMayComeByteByByte) {
+  proxy_.set(Fault::single_bytes);
+  const Answer answer = store_->admit(asks("gate", VisitorId::random()));
+  EXPECT_TRUE(std::holds_alternative<Granted>(answer));
+  EXPECT_EQ(store_->look("gate")->holders.size(), 1U);
+}
+
+TEST_F(RedisConnection, AFlushedScriptCacheIsUnnoticed) {
+  std::atomic<bool> done = false;
+  std::thread flusher([&] {
+    while (!done) {
+      server().command({"SCRIPT", "FLUSH"});
+      std::this_thread::sleep_for(10ms);
+    }
+  });
+  const auto direct = store(server().address());
+  for (int i = 0; i < 500; ++i) {
+    const Answer answer = direct->admit(asks("gate", VisitorId::random()));
+    ASSERT_TRUE(direct->release(std::get<Granted>(answer).token));
+  }
+  done = true;
+  flusher.join();
+}
+
+TEST_F(RedisConnection, AServerThatDiedIsUsedAgainWhenItIsBack) {
+  RedisServer own;
+  const auto mortal = store(own.address(), 300ms);
+  const Answer before = mortal->admit(asks("gate", VisitorId::random()));
+  own.kill();
+  const auto failure = failure_of([&] { (void)mortal->look("gate"); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::unavailable);
+  own.start();
+  const auto end = std::chrono::steady_clock::now() + 3s;
+  for (;;) {
+    try {
+      EXPECT_FALSE(mortal->release(std::get<Granted>(before).token));
+      break;
+    } catch (const StoreError&) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+  const Answer after = mortal->admit(asks("gate", VisitorId::random()));
+  EXPECT_GT(std::get<Granted>(after).token.fence, std::get<Granted>(before).token.fence);
+}
+
+TEST_F(RedisConnection, AChildHasConnectionsOfItsOwn) {
+  const auto shared = store(server().address());
+  const Answer mine = shared->admit(asks("gate", VisitorId::random(), 2));
+  const pid_t child = fork();
+  if (child == 0) {
+    bool good = true;
+    for (int i = 0; i < 200; ++i) {
+      const Answer answer = shared->admit(asks("gate", VisitorId::random(), 2));
+      const auto* granted = std::get_if<Granted>(&answer);
+      good = good && granted != nullptr && shared->release(granted->token);
+    }
+    _exit(good ? 0 : 1);
+  }
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(shared->look("gate")->name, "gate");
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(shared->release(std::get<Granted>(mine).token));
+}
+
+TEST_F(RedisConnection, ThreadsShareABoundedPool) {
+  const auto narrow = redis::make_store(
+      {.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 5s, .pool = 2});
+  const std::uint64_t before = proxy_.connections();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 50; ++n) {
+        const Answer answer = narrow->admit(asks("gate", VisitorId::random(), 100));
+        EXPECT_TRUE(narrow->release(std::get<Granted>(answer).token));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(proxy_.connections() - before, 2U);
+}
+
+// --- what the server says ---
+
+TEST_F(RedisConnection, AWrongTypeAtAKeyIsNamedAndNothingIsDestroyed) {
+  const std::string prefix = unused_prefix();
+  const auto direct =
+      redis::make_store({.address = server().address(), .prefix = prefix, .timeout = 1s});
+  server().command({"SET", prefix + ":{gate}:gate", "mine"});
+  auto failure = failure_of([&] { (void)direct->admit(asks("gate", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_EQ(server().command({"GET", prefix + ":{gate}:gate"}), "mine");
+  server().command({"SET", prefix + ":{other}:in", "mine"});
+  failure = failure_of([&] { (void)direct->admit(asks("other", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_FALSE(direct->look("other").has_value());
+}
+
+TEST_F(RedisConnection, ANewerSchemaIsRefused) {
+  const std::string prefix = unused_prefix();
+  const auto direct =
+      redis::make_store({.address = server().address(), .prefix = prefix, .timeout = 1s});
+  server().command({"HSET", prefix + ":{gate}:gate", "m", "\x02 who knows"});
+  const auto failure = failure_of([&] { (void)direct->admit(asks("gate", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_THAT(failure->what(), HasSubstr("update"));
+}
+
+TEST(RedisRefusals, AReplicaIsUnavailable) {
+  RedisServer own;
+  const auto store = open_store(own.uri());
+  (void)store->admit(asks("gate", VisitorId::random()));
+  own.command({"REPLICAOF", "127.0.0.1", "1"});
+  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::unavailable);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  own.command({"REPLICAOF", "NO", "ONE"});
+  EXPECT_TRUE(store->look("gate").has_value());
+}
+
+TEST(RedisRefusals, WhoHoldsIsUnaffectedWhenMemoryIsFull) {
+  RedisServer own;
+  const auto store = open_store(own.uri());
+  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
+  const Token other = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
+  own.command({"CONFIG", "SET", "maxmemory", "1"});
+  const auto failure =
+      failure_of([&] { (void)store->admit(asks("gate", VisitorId::random(), 9)); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::no_room);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_EQ(store->renew(held, 1min), Renewal::renewed);
+  EXPECT_EQ(store->look("gate")->counts.holders, 2U);
+  EXPECT_TRUE(store->release(held));
+  EXPECT_TRUE(store->release(other));
+}
+
+TEST(RedisRefusals, AServerThatMayEvictIsRefused) {
+  RedisServer own;
+  own.command({"CONFIG", "SET", "maxmemory", "100mb"});
+  for (const char* policy : {"allkeys-lru", "volatile-lru", "allkeys-random", "volatile-random",
+                             "volatile-ttl", "allkeys-lfu", "volatile-lfu"}) {
+    own.command({"CONFIG", "SET", "maxmemory-policy", policy});
+    const auto failure = failure_of([&] { (void)open_store(own.uri())->look("gate"); });
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->kind(), Kind::incompatible);
+    EXPECT_THAT(failure->what(), HasSubstr(policy));
+  }
+  EXPECT_FALSE(open_store(own.uri() + "?allow_eviction=1")->look("gate").has_value());
+  own.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  EXPECT_FALSE(open_store(own.uri())->look("gate").has_value());
+}
+
+TEST(RedisRefusals, ABusyServerIsBusy) {
+  RedisServer own({"--busy-reply-threshold", "10"});
+  const auto store = open_store(own.uri());
+  (void)store->admit(asks("gate", VisitorId::random()));
+  redis::Connection admin(own.address(), nullptr, "admin", redis::Deadline(5s));
+  std::thread spinner([&] {
+    try {
+      own.command({"EVAL", "while true do end", "0"});
+    } catch (const StoreError&) {
+    }
+  });
+  std::optional<StoreError> failure;
+  const auto end = std::chrono::steady_clock::now() + 3s;
+  while (!failure && std::chrono::steady_clock::now() < end) {
+    try {
+      (void)store->look("gate");
+    } catch (const StoreError& error) {
+      failure = error;
+    }
+  }
+  redis::Commands kill;
+  kill.add_all({"SCRIPT", "KILL"});
+  (void)admin.ask(kill, redis::Deadline(5s));
+  spinner.join();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::busy);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+}
+
+TEST(RedisRefusals, APasswordIsNeededAndNeverShown) {
+  RedisServer own;
+  own.command({"ACL", "SETUSER", "ann", "on", ">s3cret", "~*", "&*", "+@all"});
+  own.command({"ACL", "SETUSER", "default", "nopass", "-@all"});
+  const auto open = [&](const std::string& user) {
+    return open_store("redis+unix://" + user + own.socket());
+  };
+  EXPECT_FALSE(open("ann:s3cret@")->look("gate").has_value());
+  const auto failure = failure_of([&] { (void)open("ann:s3cret_wrong@")->look("gate"); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_THAT(failure->what(), Not(HasSubstr("s3cret")));
+  EXPECT_THAT(failure->what(), Not(HasSubstr("ann")));
+  const auto denied = failure_of([&] { (void)open("")->look("gate"); });
+  ASSERT_TRUE(denied);
+  EXPECT_EQ(denied->kind(), Kind::incompatible);
+}
+
+TEST(RedisRefusals, ADeniedRightIsNamedAsSuch) {
+  RedisServer own;
+  own.command({"ACL", "SETUSER", "ann", "on", ">ann", "~*", "&*", "+@all", "-hset"});
+  const auto store = open_store("redis+unix://ann:ann@" + own.socket());
+  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_THAT(failure->what(), HasSubstr("ACL"));
+}
+
+// The suites of the contract run with these.
+TEST(RedisRefusals, TheLeastRightsAreDocumented) {
+  std::ifstream file(std::string(AIRLOCK_SOURCE_DIR) + "/docs/stores.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, HasSubstr(std::string(RedisServer::kLeastRights)));
+}
+
+// --- being told ---
+
+TEST_F(RedisConnection, WhoWaitsIsServedAlthoughItsSubscriptionIsKilledAgainAndAgain) {
+  const auto direct = store(server().address(), 5s);
+  const Airlock airlock(direct, "gate", {.limit = 1, .ttl = 5s});
+  std::atomic<bool> done = false;
+  std::thread killer([&] {
+    while (!done) {
+      server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
+      std::this_thread::sleep_for(100ms);
+    }
+  });
+  std::atomic<int> served = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 5; ++n) {
+        Outcome<Lease> lease = airlock.enter({.max_wait = 20s});
+        if (!lease) continue;
+        ++served;
+        std::this_thread::sleep_for(5ms);
+        lease->release();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  killer.join();
+  EXPECT_EQ(served, 40);
+  EXPECT_EQ(direct->look("gate")->counts.waiting, 0U);
+}
+
+TEST_F(RedisConnection, WhoMayNotSubscribeIsServedByAskingAgain) {
+  server().command({"ACL", "SETUSER", "deaf", "reset", "on", ">deaf", "~*", "+@all", "-subscribe"});
+  redis::Address address = server().address();
+  address.user = address.password = "deaf";
+  const auto deaf = store(address, 5s);
+  const Airlock airlock(deaf, "gate", {.limit = 1});
+  Outcome<Lease> first = airlock.enter();
+  ASSERT_TRUE(first);
+  std::thread releaser([&] {
+    std::this_thread::sleep_for(50ms);
+    first->release();
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome<Lease> second = airlock.enter({.max_wait = 10s});
+  EXPECT_TRUE(second);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);
+  releaser.join();
+}
+
+// --- time ---
+
+// Time that a test sets as it likes.
+class AnyClock final : public Clock {
+ public:
+  Instant now() noexcept override { return time; }
+  Instant wall() noexcept override { return time; }
+  void wait_until(std::unique_lock<std::mutex>& /*lock*/, std::condition_variable& /*changed*/,
+                  Instant /*deadline*/) override {}
+
+  std::atomic<Instant> time{Instant(1'767'225'600s)};
+};
+
+class ServersClock : public ::testing::Test {
+ protected:
+  Duration remaining() { return store_->look("gate")->holders.at(0).remaining; }
+
+  AnyClock clock_;
+  std::shared_ptr<Store> store_ = redis::make_store({.address = RedisServer::shared().address(),
+                                                     .prefix = unused_prefix(),
+                                                     .scripts = &stepped::scripts(),
+                                                     .stepped = &clock_});
+};
+
+TEST_F(ServersClock, SetBackNeitherFreezesNorStretchesALease) {
+  const VisitorId ann = VisitorId::random();
+  const Token token = std::get<Granted>(store_->admit(asks("gate", ann))).token;
+  for (int i = 0; i < 5; ++i) {
+    clock_.time = clock_.time.load() - 1h;
+    EXPECT_EQ(remaining(), 30s - i * Duration(2s));
+    clock_.time = clock_.time.load() + 2s;
+    EXPECT_EQ(remaining(), 28s - i * Duration(2s));
+  }
+  EXPECT_EQ(store_->renew(token, 30s), Renewal::renewed);
+  EXPECT_EQ(remaining(), 30s);
+  clock_.time = clock_.time.load() + 30s;
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(asks("gate", VisitorId::random()))));
+}
+
+TEST_F(ServersClock, SetBackKeepsFencesGrowing) {
+  Fence last = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Token token = std::get<Granted>(store_->admit(asks("gate", VisitorId::random()))).token;
+    EXPECT_GT(token.fence, last);
+    last = token.fence;
+    EXPECT_TRUE(store_->release(token));
+    clock_.time = clock_.time.load() - 1h;
+  }
+}
+
+// --- much at once ---
+
+TEST_F(ServersClock, ThousandsThatEndTogetherAreEndedBitByBit) {
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(
+        std::holds_alternative<Granted>(store_->admit(asks("gate", VisitorId::random(), 1000))));
+  }
+  clock_.time = clock_.time.load() + 30s;
+  ASSERT_TRUE(
+      std::holds_alternative<Granted>(store_->admit(asks("gate", VisitorId::random(), 1000))));
+  EXPECT_EQ(store_->look("gate")->counts.holders, 1U);
+  EXPECT_EQ(store_->look("gate")->counters.expired, 1000U);
+}
+
+TEST_F(ServersClock, AHundredSlotsFreedTogetherAdmitAHundredWaiters) {
+  Request ask = asks("gate", VisitorId::random(), 100);
+  ask.permits->weight = 100;
+  const Token token = std::get<Granted>(store_->admit(ask)).token;
+  ask.permits->weight = 1;
+  ask.line.join = true;
+  for (int i = 0; i < 100; ++i) {
+    ask.visitor = VisitorId::random();
+    ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(ask)));
+  }
+  EXPECT_TRUE(store_->release(token));
+  EXPECT_EQ(store_->look("gate")->counts.holders, 100U);
+  EXPECT_EQ(store_->look("gate")->counts.waiting, 0U);
+}
+
+// --- keys ---
+
+TEST(RedisKeys, AllEndByThemselvesExceptAnOperatorsLimit) {
+  RedisServer& server = RedisServer::shared();
+  server.command({"FLUSHALL"});
+  const auto store = open_store(server.uri());
+  Request ask = asks("gate", VisitorId::random(), 2);
+  std::vector<Token> tokens;
+  for (int i = 0; i < 2; ++i) {
+    ask.visitor = VisitorId::random();
+    tokens.push_back(std::get<Granted>(store->admit(ask)).token);
+  }
+  EXPECT_TRUE(store->release(tokens[0]));
+  EXPECT_TRUE(store->release(tokens[1]));
+  for (int i = 0; i < 4; ++i) {
+    ask.visitor = VisitorId::random();
+    ask.line.join = true;
+    (void)store->admit(ask);
+  }
+  store->set_limit("limited", 3);
+  (void)store->admit(asks("limited", VisitorId::random()));
+  store->pause("paused", 1min);
+  std::istringstream keys(server.command({"KEYS", "*"}));
+  std::size_t count = 0;
+  for (std::string key; std::getline(keys, key); ++count) {
+    const long ttl = std::stol(server.command({"PTTL", key}));
+    if (key == "airlock:{limited}:gate") {
+      EXPECT_EQ(ttl, -1);
+    } else {
+      EXPECT_GT(ttl, 600'000) << key;
+    }
+  }
+  EXPECT_GE(count, 7U);
+  store->set_limit("limited", std::nullopt);
+  EXPECT_GT(std::stol(server.command({"PTTL", "airlock:{limited}:gate"})), 600'000);
+}
+
+}  // namespace
+}  // namespace airlock

@@ -1,0 +1,11 @@
+#include "store/support/redis_trial.hpp"
+
+// The scripts against the rules, over random sequences of steps.
+
+namespace airlock::trial {
+namespace {
+
+TEST(ScriptsAtRandom, AnswerAsTheRulesDo) { try_redis_at_random(500'000); }
+
+}  // namespace
+}  // namespace airlock::trial

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "store/redis/address.hpp"
+
+namespace airlock::testing {
+
+// Stands between a client and a server, on a Unix socket, and spoils what passes.
+class ChaosProxy {
+ public:
+  // `folder` is where its socket is.
+  ChaosProxy(std::string upstream, const std::string& folder);
+  ChaosProxy(const ChaosProxy&) = delete;
+  ChaosProxy& operator=(const ChaosProxy&) = delete;
+  ~ChaosProxy();
+
+  [[nodiscard]] redis::Address address() const { return {.path = path_}; }
+
+  // What becomes of the next pieces of replies; requests arrive as they are, unless said otherwise.
+  enum class Fault {
+    none,
+    lose_reply,     // The connection ends instead.
+    hold_reply,     // Nothing comes, the connection stays.
+    hold_request,   // Nothing arrives, the connection stays.
+    single_bytes,   // Byte by byte.
+    garbage,        // Something else comes instead.
+    endless_array,  // An array that announces two billion elements.
+  };
+  void set(Fault fault) noexcept { fault_ = fault; }
+  // Chance in percent that `fault` meets a reply; the rest passes.
+  void set(Fault fault, unsigned percent) noexcept {
+    percent_ = percent;
+    fault_ = fault;
+  }
+  void cut_all() noexcept { ++cuts_; }
+
+  [[nodiscard]] std::uint64_t requests() const noexcept { return requests_; }
+  [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+
+ private:
+  struct Pair {
+    int client;
+    int server;
+    bool open = true;
+  };
+
+  void run();
+  void accept_one();
+  void pass_request(Pair& pair);
+  void pass_reply(Pair& pair);
+  void close_pair(Pair& pair);
+  [[nodiscard]] bool strikes();
+
+  std::string upstream_;
+  std::string path_;
+  int listener_ = -1;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<Fault> fault_ = Fault::none;
+  std::atomic<unsigned> percent_ = 100;
+  std::atomic<std::uint64_t> cuts_ = 0;
+  std::atomic<std::uint64_t> requests_ = 0;
+  std::atomic<std::uint64_t> connections_ = 0;
+  std::uint64_t cuts_seen_ = 0;
+  std::uint64_t dice_ = 88172645463325252U;
+  std::vector<Pair> pairs_;
+  std::thread thread_;
+};
+
+}  // namespace airlock::testing

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/redis/redis_store.hpp"
+#include "store/support/stepped_redis_store.hpp"
+
+namespace airlock::testing {
+
+// A redis-server of one's own, on a Unix socket in a folder of its own; both end with this.
+// AIRLOCK_REDIS_SERVER names another program than `redis-server`.
+class RedisServer {
+ public:
+  explicit RedisServer(std::vector<std::string> options = {});
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+  ~RedisServer();
+
+  // The one that all tests of a program may share.
+  [[nodiscard]] static RedisServer& shared();
+
+  [[nodiscard]] std::string folder() const { return folder_; }
+  [[nodiscard]] std::string socket() const { return folder_ + "/redis.sock"; }
+  [[nodiscard]] std::string uri() const { return "redis+unix://" + socket(); }
+  [[nodiscard]] redis::Address address() const { return {.path = socket()}; }
+  // The same, for a user with the least rights that docs/stores.md tells, and keys that begin with
+  // `test`.
+  [[nodiscard]] redis::Address least_address();
+  static constexpr std::string_view kLeastRights =
+      "-@all +evalsha +eval +scan +publish +subscribe +ping +client|setname +info +select +time "
+      "+hmget +hget +hset +hdel +del +persist +pexpire +zadd +zrem +zrange +zrangebyscore +zrank "
+      "+zcount +zpopmin";
+
+  [[nodiscard]] int pid() const noexcept { return pid_; }
+
+  // One command; what the server says, arrays flattened to lines.
+  std::string command(const std::vector<std::string>& words);
+
+  void kill();   // As kill -9 does.
+  void start();  // Again, empty.
+
+ private:
+  std::vector<std::string> options_;
+  std::string folder_;
+  int pid_ = -1;
+};
+
+// A prefix that no other store of this server has.
+[[nodiscard]] std::string unused_prefix();
+
+}  // namespace airlock::testing
+
+namespace airlock::stepped {
+
+[[nodiscard]] const redis::Scripts& scripts() noexcept;
+
+}  // namespace airlock::stepped

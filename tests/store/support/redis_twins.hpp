@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "airlock/testing.hpp"
+#include "model/support/heap_memory.hpp"
+#include "model/support/operation.hpp"
+#include "model/support/perform.hpp"
+
+namespace airlock::trial {
+
+// The rules and the scripts side by side: the same steps at the same moments with the same draws.
+// Whatever can be seen of the two must be the same; fences need not be the same numbers, they must
+// be good ones.
+class RedisTwins {
+ public:
+  RedisTwins(std::uint64_t seed, const Profile& profile);
+
+  // What is different afterwards; empty: nothing.
+  [[nodiscard]] std::string apply(const Operation& operation);
+
+ private:
+  class Listener final : public model::Listener {
+   public:
+    void changed(model::Ref /*ref*/, const model::Visit& /*visit*/) noexcept override {}
+    bool reachable(const model::Visit& /*visit*/) noexcept override { return true; }
+  };
+
+  struct TokenPair {
+    Token rules;
+    Token redis;
+  };
+
+  void pass_time(const Operation& operation);
+  void touch_all();
+  void note_tokens(const Reply& rules, const Reply& redis);
+  void note_token(const Granted& rules, const Granted& redis);
+  void compare(const std::string& what, const std::string& rules, const std::string& redis);
+  void look_at(const std::string& gate);
+  [[nodiscard]] Reply perform_rules(const Operation& operation, const Token& token);
+  [[nodiscard]] Reply perform_redis(const Operation& operation, const Token& token);
+
+  Profile profile_;
+  std::mt19937 seeds_;
+  std::uint32_t seed_ = 1;
+  testing::ManualClock clock_;
+  Instant last_touch_{0};
+
+  Listener listener_;
+  HeapMemory memory_;
+  model::ShardHead head_;
+  model::Shard shard_;
+  std::shared_ptr<Store> store_;
+
+  std::deque<TokenPair> tokens_;          // Newest first.
+  std::map<std::string, Fence> highest_;  // Of the scripts, by gate.
+  std::string difference_;
+};
+
+}  // namespace airlock::trial
