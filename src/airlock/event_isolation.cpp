@@ -64,14 +64,14 @@ EventIsolation::EventIsolation(std::shared_ptr<Store> store, EventIsolationOptio
     throw InvalidArgument("acquire_timeout " + to_text(timeout) + ": 0 or more is needed");
   }
   options_.acquire_timeout = timeout;
-  entrance_ = std::make_shared<keeping::Entrance>(
-      std::move(store), AirlockOptions{.limit = 1,
-                                       .ttl = options_.ttl,
-                                       .max_wait = timeout,
-                                       .max_hold = options_.max_hold,
-                                       .exclusive = true,
-                                       .outage = options_.outage,
-                                       .observer = options_.observer});
+  entrance_ = std::make_shared<keeping::Entrance>(std::move(store),
+                                                  AirlockOptions{.limit = 1,
+                                                                 .ttl = options_.ttl,
+                                                                 .max_wait = timeout,
+                                                                 .max_hold = options_.max_hold,
+                                                                 .exclusive = true,
+                                                                 .outage = options_.outage,
+                                                                 .observer = options_.observer});
 }
 
 EventIsolation::EventIsolation(const EventIsolation&) = default;
