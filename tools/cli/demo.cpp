@@ -63,7 +63,7 @@ class Show {
     say("\n2. Behind a bulkhead of 10: Bulkhead erp{store, \"fragile\", {.limit = 10}}");
     board_->guarded = true;
     std::this_thread::sleep_for(milliseconds(600));
-    dependency_.look_after();  // It stands again,
+    dependency_.look_after();                        // It stands again,
     std::this_thread::sleep_for(milliseconds(100));  // and who failed before has noticed.
     const Score with = run_act(demo.act);
     say("\n3. A worker that is inside is killed with -9");

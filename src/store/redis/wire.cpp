@@ -183,7 +183,8 @@ std::string pack_request(const Request& request, bool confirmed) {
   const auto flag = [](bool set) { return static_cast<std::uint8_t>(set ? 1 : 0); };
   Packer packer;
   packer.add(flag(request.permits.has_value())).add(flag(permits.exclusive));
-  packer.add(request.mode).add(flag(request.line.join)).add(request.line.order);
+  const auto join = static_cast<std::uint8_t>(request.line.returning ? 2 : flag(request.line.join));
+  packer.add(request.mode).add(join).add(request.line.order);
   packer.add(flag(request.line.barging)).add(request.hold).add(flag(confirmed));
   packer.add(request.line.priority).add(permits.limit).add(permits.weight).add(request.cost);
   packer.add(request.line.max_waiting).add(permits.ttl).add(request.max_delay);

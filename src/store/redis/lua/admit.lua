@@ -66,6 +66,7 @@ local function grant_now(rate)
 end
 
 local function admit_new()
+  if q.join == RETURNING then return refused(LATE, 0, NO_RATES) end
   if is_other_order(g, q) then return reply(g, OTHER_ORDER) end
   if q.permits == 1 then note_limit(g, q) end
   local rate = NO_RATES
@@ -99,7 +100,7 @@ else
   local v = find(g, q.visitor)
   if v and v.state == SPENT and q.dedupe == 0 then
     -- No retry but a new question. What may leave a record takes the place of the old one.
-    if q.permits == 1 or q.join == 1 then forget(g, v) end
+    if (q.permits == 1 and q.join ~= RETURNING) or q.join == 1 then forget(g, v) end
     v = nil
   end
   answer = v and admit_known(v) or admit_new()

@@ -13,10 +13,10 @@ if ARGV[5] == '' and (read[2] or '') == '' and not read[3]
     line_limit, arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
     aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, used,
     quick, kept = struct.unpack(META, meta)
-  local _, is_exclusive, _, _, _, _, hold, _, _, its_limit, weight, cost, _, ttl =
+  local _, is_exclusive, _, join, _, _, hold, _, _, its_limit, weight, cost, _, ttl =
     struct.unpack(REQUEST, ARGV[4])
   local now = CLOCK + offset
-  if forgotten == 0 and waiters == 0 and override < 0 and now >= last
+  if join ~= RETURNING and forgotten == 0 and waiters == 0 and override < 0 and now >= last
     and now < next_due and in_use + weight <= its_limit then
     if visits == 0 then disagree = 0 end
     if limit ~= its_limit then

@@ -13,7 +13,7 @@ end
 
 -- The order belongs to a line that is not empty.
 local function is_other_order(g, q)
-  if q.join == 0 or g.waiters == 0 then return false end
+  if q.join ~= 1 or g.waiters == 0 then return false end
   if q.order ~= g.order then return true end
   return g.order == AGING and (q.aging_base ~= g.aging_base
     or q.aging_per_second ~= g.aging_per_second or q.aging_max ~= g.aging_max)

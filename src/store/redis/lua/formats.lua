@@ -7,6 +7,7 @@ local SPARE = 1800000000 -- Keys outlive what is in them by this at least.
 
 local WAITING, ABSENT, HANDED, HOLDING, SPENT = 1, 2, 3, 4, 5
 local BOUND, DETACHED = 0, 1
+local RETURNING = 2 -- Of `join`: only who is here already.
 local FIFO, PRIORITY, LOTTERY, AGING = 0, 1, 2, 3
 local FULL, RATE, PAUSED, LINE_FULL, LATE, NOT_EVER = 0, 1, 2, 3, 4, 5
 local GRANTED, QUEUED, REFUSED, OTHER_ORDER, OTHER_KIND, AGAIN, DONE = 1, 2, 3, 4, 5, 6, 7
