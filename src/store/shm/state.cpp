@@ -24,7 +24,10 @@ State* State::make(const Options& options, const Surroundings& surroundings, Sta
 }
 
 State::State(const Options& options, const Surroundings& surroundings, State* before)
-    : segment_(options, surroundings), process_(segment_), seed_(segment_.header().seed) {
+    : segment_(options, surroundings),
+      process_(segment_),
+      id_(segment_.header().store),
+      seed_(segment_.header().seed) {
   if (before != nullptr) {
     earlier_ = before->earlier_;
     if (before->id() != id()) earlier_.push_back(before->id());

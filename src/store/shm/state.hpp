@@ -23,7 +23,7 @@ class State {
   // Leaves the segment. The object is gone when its thread is.
   void close() noexcept;
 
-  [[nodiscard]] StoreId id() const noexcept { return segment_.header().store; }
+  [[nodiscard]] StoreId id() const noexcept { return id_; }
   [[nodiscard]] bool knows(StoreId id) const noexcept;
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   [[nodiscard]] model::Owner owner() const noexcept { return process_.self(); }
@@ -60,6 +60,7 @@ class State {
   const std::uint64_t generation_ = base::fork_generation();
   Segment segment_;
   Process process_;
+  const StoreId id_;
   const std::uint64_t seed_;
   std::vector<StoreId> earlier_;
   Watches watches_;
