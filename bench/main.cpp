@@ -71,6 +71,7 @@ std::vector<Row> chosen_rows(const std::string& filter) {
   add_gates_rows(rows);
   add_waiting_rows(rows);
   add_keeper_rows(rows);
+  add_shm_rows(rows);
 #ifdef AIRLOCK_WITH_REDIS
   add_redis_rows(rows);
 #endif

@@ -16,6 +16,7 @@ void add_holders_rows(std::vector<Row>& rows);
 void add_gates_rows(std::vector<Row>& rows);
 void add_waiting_rows(std::vector<Row>& rows);
 void add_keeper_rows(std::vector<Row>& rows);
+void add_shm_rows(std::vector<Row>& rows);
 void add_redis_rows(std::vector<Row>& rows);
 
 }  // namespace airlock::bench

@@ -1,6 +1,7 @@
 #include "subjects.hpp"
 
 #include <numeric>
+#include <utility>
 #include <variant>
 
 namespace airlock::bench {
@@ -18,7 +19,9 @@ void MutexAndClock::check(std::uint64_t operations) {
   require(last_ <= std::chrono::steady_clock::now(), "the clock was read");
 }
 
-AskOneGate::AskOneGate(const Request& request) : store_(open_store("memory:")), request_(request) {}
+AskOneGate::AskOneGate(const Request& request) : AskOneGate(open_store("memory:"), request) {}
+AskOneGate::AskOneGate(std::shared_ptr<Store> store, const Request& request)
+    : store_(std::move(store)), request_(request) {}
 
 void AskOneGate::run(std::uint64_t operations) {
   for (std::uint64_t i = 0; i < operations; ++i) ask();

@@ -30,11 +30,12 @@ class MutexAndClock final : public Subject {
   std::chrono::steady_clock::time_point last_;
 };
 
-// Asks one gate of a new memory store again and again; with permits every admission is given back before the next.
+// Asks one gate of a new store again and again; with permits every admission is given back before the next.
 class AskOneGate : public Subject {
  public:
   // Keep what the request's rates point to.
   explicit AskOneGate(const Request& request);
+  AskOneGate(std::shared_ptr<Store> store, const Request& request);
   void run(std::uint64_t operations) override;
   void check(std::uint64_t operations) override;
 
