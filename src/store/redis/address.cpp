@@ -99,6 +99,7 @@ Address Address::parse(const Uri& uri) {
     rest.remove_prefix(at + 1);
   }
   address.db = uri.count("db");
+  address.timeout = uri.duration("timeout");
   address.allow_eviction = uri.flag("allow_eviction");
   if (is_unix) {
     if (!rest.starts_with('/')) fail("the form is " + std::string(kUnixForm));

@@ -22,7 +22,8 @@ struct Address {
   std::string cert = {};  // Empty: no client certificate.
   std::string key = {};
 
-  bool allow_eviction = false;  // Of keys that hold admissions.
+  Duration timeout = std::chrono::seconds(1);  // A connection on which nothing arrives is dead.
+  bool allow_eviction = false;                 // Of keys that hold admissions.
 
   // For messages: never user or password.
   [[nodiscard]] std::string text() const;

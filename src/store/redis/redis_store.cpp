@@ -203,7 +203,9 @@ class RedisStore final : public Store {
   }
 
   Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless);
-  [[nodiscard]] std::vector<Reply> run_all(std::vector<Call>& calls);
+  // Together they have `deadline`, or each round trip one of its own.
+  [[nodiscard]] std::vector<Reply> run_all(std::vector<Call>& calls,
+                                           const std::optional<Deadline>& deadline);
   [[nodiscard]] bool happens(Call& call, const GateName& gate);
   [[nodiscard]] bool happens(Call&& call, const GateName& gate) { return happens(call, gate); }
   void settle(const GateName& gate, const Deadline& deadline);
@@ -252,13 +254,15 @@ void RedisStore::settle(const GateName& gate, const Deadline& deadline) try {
 } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): whoever asks next goes on with it
 }
 
-std::vector<Reply> RedisStore::run_all(std::vector<Call>& calls) {
+std::vector<Reply> RedisStore::run_all(std::vector<Call>& calls,
+                                       const std::optional<Deadline>& deadline) {
   std::vector<Reply> replies;
   replies.reserve(calls.size());
   for (Call& call : calls) stamped(call);
   for (std::span<const Call> rest = calls; !rest.empty();) {
     const std::size_t count = std::min(rest.size(), kPipelined);
-    for (Reply& reply : client().run(rest.first(count), Deadline(options_.timeout))) {
+    for (Reply& reply :
+         client().run(rest.first(count), deadline.value_or(Deadline(options_.timeout)))) {
       replies.push_back(std::move(reply));
     }
     rest = rest.subspan(count);
@@ -365,7 +369,7 @@ void RedisStore::renew(std::span<RenewItem> items) {
     calls.push_back(with_token(Step::renew, item.token));
     calls.back().add_number(item.ttl.count()).add_number(item.weight.value_or(0));
   }
-  const std::vector<Reply> replies = run_all(calls);
+  const std::vector<Reply> replies = run_all(calls, Deadline(options_.timeout));
   for (std::size_t i = 0; i < items.size(); ++i) {
     Unpacker fields(replies[i].text());
     const ReplyHead head = read_head(fields);
@@ -397,7 +401,7 @@ std::vector<GateCounts> RedisStore::counts(std::span<const GateName> gates) {
   calls.reserve(gates.size());
   for (const GateName& gate : gates) calls.push_back(call(Step::counts, gate));
   std::vector<GateCounts> result;
-  for (const Reply& reply : run_all(calls)) {
+  for (const Reply& reply : run_all(calls, Deadline(options_.timeout))) {
     Unpacker fields(reply.text());
     (void)read_head(fields);
     GateCounts& counts = result.emplace_back();
@@ -440,7 +444,7 @@ std::vector<std::string> RedisStore::sweep() {
     calls.push_back(call(Step::settle, name));
     calls.back().add("1");
   }
-  const std::vector<Reply> replies = run_all(calls);
+  const std::vector<Reply> replies = run_all(calls, std::nullopt);
   std::vector<std::string> left;
   for (std::size_t i = 0; i < names.size(); ++i) {
     Unpacker fields(replies[i].text());
@@ -461,19 +465,19 @@ bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
   if (known != Watchers::Known::unknown) return known == Watchers::Known::watching;
 
   // Subscribed, confirmed, and only then asked: nothing can be missed in between.
-  const Deadline deadline(options_.timeout);
   watchers.add(key, std::move(changed));
-  const bool hears = subscription.confirm(deadline);
-  Call watch = call(Step::watch, gate);
-  watch.add(pack_visitor(visitor)).add(hears ? subscription.channel() : "").add(hears ? "1" : "0");
+  bool watches = false;
   try {
-    if (run(watch, gate).fields().flag()) return true;
+    const bool hears = subscription.confirm(Deadline(options_.timeout));
+    Call watch = call(Step::watch, gate);
+    watch.add(pack_visitor(visitor)).add(hears ? subscription.channel() : "");
+    watches = run(watch.add(hears ? "1" : "0"), gate).fields().flag();
   } catch (...) {
     watchers.remove(key);
     throw;
   }
-  watchers.remove(key);
-  return false;
+  if (!watches) watchers.remove(key);
+  return watches;
 }
 
 }  // namespace

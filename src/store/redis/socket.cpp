@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -22,6 +23,7 @@
 #include "base/fork.hpp"
 #include "base/posix.hpp"
 #include "store/redis/failure.hpp"
+#include "store/redis/thread.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -102,7 +104,7 @@ Addresses resolve(const Address& address, const Deadline& deadline) {
   if (look_up(address.host, port, AI_NUMERICHOST, numeric) == 0) return numeric;
 
   const auto lookup = std::make_shared<Lookup>();
-  std::thread([lookup, host = address.host, port] {
+  start_thread("airlock-resolve", [lookup, host = address.host, port] {
     Addresses found;
     const int error = look_up(host, port, AI_ADDRCONFIG, found);
     const std::lock_guard lock(lookup->mutex);
@@ -126,16 +128,18 @@ void set(int fd, int level, int name, int value) noexcept {
 }
 
 // A half-open connection is noticed although nobody asks anything on it.
-void set_tcp_options(int fd, const Deadline& deadline) noexcept {
+void set_tcp_options(int fd, Duration timeout) noexcept {
   constexpr int kIdleSeconds = 5;
   constexpr int kProbes = 3;
-  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(deadline.left()).count();
+  constexpr std::int64_t kLongestTimeout = 3'600'000;
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(fd, IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
   set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
-  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(std::max<std::int64_t>(timeout, 1)));
+  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+      static_cast<int>(std::clamp<std::int64_t>(ms, 1, kLongestTimeout)));
 }
 
 int new_socket(int family) {
@@ -191,7 +195,7 @@ int connect_tcp(const Address& address, const Deadline& deadline) {
   int error = EHOSTUNREACH;
   for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
     const int fd = new_socket(each->ai_family);
-    set_tcp_options(fd, deadline);
+    set_tcp_options(fd, address.timeout);
     error = connect_one(fd, each->ai_addr, each->ai_addrlen, deadline);
     if (error == 0) return fd;
     close(fd);

@@ -1,8 +1,6 @@
 #include "store/redis/subscription.hpp"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is POSIX
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include "base/posix.hpp"
 #include "base/random.hpp"
 #include "store/redis/failure.hpp"
+#include "store/redis/thread.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -61,14 +60,7 @@ void Subscription::start() {
   wanted_ = true;
   changed_.notify_all();
   if (thread_.joinable()) return;
-  // The program's signals go to the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this, owner = owner_.lock()] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), "airlock-redis");
+  thread_ = start_thread("airlock-redis", [this, owner = owner_.lock()] { run(); });
 }
 
 bool Subscription::confirm(const Deadline& deadline) {

@@ -26,7 +26,7 @@ class RedisTwins {
  private:
   class Listener final : public model::Listener {
    public:
-    void changed(model::Ref /*ref*/, const model::Visit& /*visit*/) noexcept override {}
+    void changed(model::Ref /*ref*/, model::Visit& /*visit*/) noexcept override {}
     bool reachable(const model::Visit& /*visit*/) noexcept override { return true; }
   };
 

@@ -35,8 +35,10 @@ end
 
 local function ask_again(v)
   if is_other_order(g, q) then return reply(g, OTHER_ORDER) end
-  local rate = weigh_all(g, q.rates, q.cost, TAKE)
-  if rate.never then return refused(NOT_EVER, NEVER, rate) end
+  if #q.rates > 0 then
+    local rate = rates().weigh_all(g, q.rates, q.cost, TAKE)
+    if rate.never then return refused(NOT_EVER, NEVER, rate) end
+  end
   update_waiter(g, v, q)
   renew_patience(g, v, 0)
   return waits_or_enters(v)
@@ -52,7 +54,7 @@ local function admit_known(v)
 end
 
 local function grant_now(rate)
-  if rate.taken > 0 then charge_all(g, q.rates, rate) end
+  if rate.taken > 0 then rates().charge_all(g, q.rates, rate) end
   if q.mode ~= PEEK then count_grant(g, 0) end
   local v
   if q.permits == 1 then
@@ -71,7 +73,7 @@ local function admit_new()
   if q.permits == 1 then note_limit(g, q) end
   local rate = NO_RATES
   if #q.rates > 0 then
-    rate = weigh_all(g, q.rates, q.cost, q.mode, q.max_delay)
+    rate = rates().weigh_all(g, q.rates, q.cost, q.mode, q.max_delay)
     if rate.never then return refused(NOT_EVER, NEVER, rate) end
   end
   local paused = paused_until(g)

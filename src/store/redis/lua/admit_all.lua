@@ -46,7 +46,7 @@ if any_more() then return finish(AGAIN) end
 
 local function is_never(part)
   local q = part.q
-  return #q.rates > 0 and weigh_all(part.g, q.rates, q.cost, TAKE).never
+  return #q.rates > 0 and rates().weigh_all(part.g, q.rates, q.cost, TAKE).never
 end
 
 for _, part in ipairs(parts) do
@@ -72,7 +72,7 @@ local function why_not(part)
   part.rate = NO_RATES
   if v and is_inside(v) then return nil end
   if v and v.state == ABSENT then move(g, v, WAITING) end
-  if #q.rates > 0 then part.rate = weigh_all(g, q.rates, q.cost, TAKE) end
+  if #q.rates > 0 then part.rate = rates().weigh_all(g, q.rates, q.cost, TAKE) end
   if part.rate.never then return NOT_EVER end
   if paused_until(g) ~= 0 then return PAUSED end
   local clear = g.present == 0 or q.barging == 1 or (v and candidate(g) == v)
@@ -139,7 +139,7 @@ local function grant(part)
     return
   end
   if v and is_inside(v) then return end
-  if part.taken > 0 then charge_all(g, q.rates, part.rate) end
+  if part.taken > 0 then rates().charge_all(g, q.rates, part.rate) end
   count_grant(g, v and g.now - v.joined or 0)
   if q.permits == 0 then
     if v then forget(g, v) end

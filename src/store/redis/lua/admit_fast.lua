@@ -1,31 +1,35 @@
--- admit_fast.lua: the usual question, before the rest of the rules is even defined: a newcomer asks
--- for permits alone where nobody waits, nothing is due, nothing is overridden, and there is room.
--- Anything else goes on below. The same arithmetic as there, and the same writes.
+-- admit_fast.lua: the usual questions, before the rest of the rules is even defined. A newcomer asks
+-- for permits alone where nobody waits and there is room; or one who was handed a slot claims it.
+-- Nothing is due, paused or overridden. Anything else goes on below. The same arithmetic as there,
+-- and the same writes; the random comparison with the rules covers both.
 --
 -- KEYS, ARGV and reply: admit.lua
 
 local read = redis.call('HMGET', KEYS[1], 'm', 'p', ARGV[2])
-if ARGV[5] == '' and (read[2] or '') == '' and not read[3]
+if ARGV[5] == '' and (read[2] or '') == ''
   and (not read[1] or string.byte(read[1]) == SCHEMA) then
   local meta = read[1] or struct.pack(META, SCHEMA, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0,
     0, FIFO, 1, 1, 100, 0, string.rep('\0', 16), 0, NEVER, 0, 0, 0, 0, 0)
-  local _, forgotten, last, offset, fence, in_use, holders, visits, waiters, present,
-    line_limit, arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
-    aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, used,
+  local _, forgotten, last, offset, fence, in_use, holders, visits, waiters, present, line_limit,
+    arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
+    aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, _,
     quick, kept = struct.unpack(META, meta)
-  local _, is_exclusive, _, join, _, _, hold, _, _, its_limit, weight, cost, _, ttl =
+  local permits, is_exclusive, _, join, _, _, hold, confirmed, _, its_limit, weight, cost, _, ttl =
     struct.unpack(REQUEST, ARGV[4])
   local now = CLOCK + offset
-  if join ~= RETURNING and forgotten == 0 and waiters == 0 and override < 0 and now >= last
-    and now < next_due and in_use + weight <= its_limit then
+  local usual = forgotten == 0 and override < 0 and now >= last and now < next_due
+  local is_new = visits == waiters -- The set of those inside.
+  local visit, counters, slot, its_fence
+
+  if usual and not read[3] and join ~= RETURNING and waiters == 0 and in_use + weight <= its_limit then
+    redis.call('ZADD', KEYS[2], now + ttl, ARGV[2])
     if visits == 0 then disagree = 0 end
     if limit ~= its_limit then
       if limit ~= 0 and visits ~= 0 then disagree = 1 end
       limit = its_limit
     end
-    local expiry = now + ttl
-    redis.call('ZADD', KEYS[2], expiry, ARGV[2])
-    local slot = -1
+    exclusive = is_exclusive
+    slot = -1
     if weight == 1 and freed == 0 then
       slot = slots
       slots = slots + 1
@@ -34,25 +38,58 @@ if ARGV[5] == '' and (read[2] or '') == '' and not read[3]
       freed = freed - 1
     end
     fence = math.max(fence + 1, WALL)
-    local needed = math.max(expiry, now + IDLE)
-    local extends = needed + SPARE > kept
-    if extends then kept = needed + (needed - now) + 2 * SPARE end
-    local label = ARGV[6]
-    redis.call('HSET', KEYS[1],
-      'm', struct.pack(META, SCHEMA, 0, now, offset, fence, in_use + weight, holders + 1,
-        visits + 1, 0, 0, line_limit, arrivals, slots, freed, override, limit, is_exclusive,
-        disagree, order, aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due,
-        math.min(next_due, expiry), last_grant, interval, now, quick + 1, kept),
-      ARGV[2], struct.pack(VISIT, HOLDING, hold, is_exclusive, 0, 0, FIFO, 0, weight, its_limit,
-        slot, fence, expiry, now, now, ttl, 0, 0, 0, 0, 0, 0, 0, cost, 0, 0, 0, 0, '', #label, label))
-    if extends or visits == 0 then
-      local ms = math.ceil((kept - now) / 1000)
-      redis.call('PEXPIRE', KEYS[2], ms)
-      if extends then
-        redis.call('PEXPIRE', KEYS[1], ms)
-        if freed > 0 then redis.call('PEXPIRE', KEYS[5], ms) end
+    its_fence = fence
+    in_use, holders, visits, quick = in_use + weight, holders + 1, visits + 1, quick + 1
+    visit = struct.pack(VISIT, HOLDING, hold, is_exclusive, 0, 0, FIFO, 0, weight, its_limit, slot,
+      fence, now + ttl, now, now, ttl, 0, 0, 0, 0, 0, 0, 0, cost, 0, 0, 0, 0, '', #ARGV[6], ARGV[6])
+  elseif usual and permits == 1 and read[3] and string.byte(read[3]) == HANDED
+    and (present == 0 or order == FIFO or order == PRIORITY) then
+    local _, _, exclusively, several, _, its_order, priority, its_weight, own_limit, its_slot, given,
+      _, joined, _, its_ttl, revoked, patience_end, called_until, place, claim_window, patience,
+      dedupe, its_cost, aging1, aging2, aging3, _, label, at = struct.unpack(VISIT, read[3])
+    if at > #read[3] and its_weight ~= 0 and revoked == 0 then
+      slot, its_fence, ttl = its_slot, given, its_ttl
+      redis.call('ZADD', KEYS[2], now + ttl, ARGV[2])
+      visit = struct.pack(VISIT, HOLDING, hold, exclusively, several, confirmed, its_order, priority,
+        its_weight, own_limit, slot, given, now + ttl, joined, now, ttl, 0, patience_end,
+        called_until, place, claim_window, patience, dedupe, its_cost, aging1, aging2, aging3,
+        #ARGV[3], ARGV[3], #label, label)
+      local waited = now - joined
+      if waited == 0 then
+        quick = quick + 1
+      else
+        counters = { struct.unpack(COUNTERS,
+          redis.call('HGET', KEYS[1], 'c') or string.rep('\0', 184)) }
+        local bucket = WAITS
+        for _, bound in ipairs({ 1e3, 5e3, 1e4, 5e4, 1e5, 5e5, 1e6, 5e6, 1e7, 6e7, 3e8 }) do
+          if waited > bound then bucket = bucket + 1 end
+        end
+        counters[bucket] = counters[bucket] + 1
+        counters[WAIT_SUM] = counters[WAIT_SUM] + waited
+        counters[24] = nil -- Where unpack stopped.
       end
     end
-    return struct.pack('<ddddddddddddd', GRANTED, WALL, 0, fence, ttl, slot, 0, 0, 0, 0, 0, 0, 0)
+  end
+
+  if visit then
+    local needed = math.max(now + ttl, now + IDLE)
+    local extends = needed + SPARE > kept
+    if extends then kept = needed + (needed - now) + 2 * SPARE end
+    meta = struct.pack(META, SCHEMA, 0, now, offset, fence, in_use, holders, visits, waiters,
+      present, line_limit, arrivals, slots, freed, override, limit, exclusive, disagree, order,
+      aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due,
+      math.min(next_due, now + ttl), last_grant, interval, now, quick, kept)
+    if counters then
+      redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit, 'c',
+        struct.pack(COUNTERS, unpack(counters)))
+    else
+      redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit)
+    end
+    local ms = math.ceil((kept - now) / 1000)
+    if extends or is_new then redis.call('PEXPIRE', KEYS[2], ms) end
+    if extends then
+      for _, key in ipairs({ KEYS[1], KEYS[3], KEYS[4], KEYS[5] }) do redis.call('PEXPIRE', key, ms) end
+    end
+    return struct.pack('<ddddddddddddd', GRANTED, WALL, 0, its_fence, ttl, slot, 0, 0, 0, 0, 0, 0, 0)
   end
 end

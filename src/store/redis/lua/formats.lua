@@ -15,5 +15,8 @@ local GRANTED, QUEUED, REFUSED, OTHER_ORDER, OTHER_KIND, AGAIN, DONE = 1, 2, 3, 
 local META = '<BBddddI4I4I4I4ddI4I4ddBBBI4I4I4Bc16ddddddd'
 local VISIT = '<BBBBBBHI4I4dddddddddddddI4I4I4I4Bc0Bc0'
 local REQUEST = '<BBBBBBBBHI4I4I4I4ddddddI4I4I4'
+local COUNTERS = '<ddddddddddddddddddddddd'
+-- 1 to 6: refused by reason; 11 to 22: waits; the others by name.
+local EXPIRED, REVOKED, MISSED, ABANDONED, WAITS, WAIT_SUM = 7, 8, 9, 10, 11, 23
 
 local CLOCK, WALL = server_time()

@@ -14,9 +14,6 @@
 
 local NOBODY = string.rep('\0', 16)
 local PAUSE = '<dBc0'
-local COUNTERS = '<' .. string.rep('d', 23)
--- 1 to 6: refused by reason; 11 to 22: waits; the others by name.
-local EXPIRED, REVOKED, MISSED, ABANDONED, WAITS, WAIT_SUM = 7, 8, 9, 10, 11, 23
 
 local budget = 32 -- So many visits are ended or handed over in one call.
 
@@ -133,8 +130,6 @@ local function write_pauses(g)
   return table.concat(packed)
 end
 
-local write_tiers -- rates.lua
-
 local function write_meta(g)
   return struct.pack(META, SCHEMA, g.forgotten, g.last, g.offset, g.fence, g.in_use, g.holders,
     g.visits, g.waiters, g.present, g.line_limit, g.arrivals, g.slots, g.freed, g.override,
@@ -154,7 +149,7 @@ local function save(g)
     local v = g.visits_read[id]
     if v then add(id, write_visit(v)) else gone[#gone + 1] = id end
   end
-  if g.tiers_changed then add('t', write_tiers(g)) end
+  if g.write_tiers then add('t', g.write_tiers(g)) end
   if g.pauses_changed then add('p', write_pauses(g)) end
   if g.counters_changed then add('c', struct.pack(COUNTERS, unpack(g.counters))) end
   if #gone > 0 then redis.call('HDEL', g.hash, unpack(gone)) end

@@ -127,14 +127,14 @@ local function remove(g, v)
 end
 
 local function rates_taken(v)
-  return v.state == HANDED and v.wishes ~= '' and read_rates(v.wishes) or {}
+  return v.state == HANDED and read_rates(v.wishes) or NONE
 end
 
 -- What an unclaimed hand-over took is given back.
 local function forget_with_refund(g, v)
-  local rates = rates_taken(v)
+  local taken = rates_taken(v)
   forget(g, v)
-  give_back_all(g, rates, v.cost)
+  give_back_all(g, taken, v.cost)
 end
 
 local function move(g, v, state)
@@ -196,10 +196,10 @@ local function reap_inside(g, v)
   if v.state == HOLDING then
     bump(g, v.revoked ~= 0 and REVOKED or EXPIRED)
   elseif v.state == HANDED then
-    local rates = rates_taken(v)
+    local taken = rates_taken(v)
     bump(g, MISSED)
     pass_over(g, v)
-    return give_back_all(g, rates, v.cost)
+    return give_back_all(g, taken, v.cost)
   end
   remove(g, v)
 end
@@ -235,38 +235,46 @@ local function reap(g)
   if g.next_due <= g.now then g.more = true end
 end
 
--- Lotteries.
+local function nth(g, n) return find(g, redis.call('ZRANGE', KEYS[g.at + 3], n, n)[1]) end
 
-local function nth(g, n)
-  return find(g, redis.call('ZRANGE', KEYS[g.at + 3], n, n)[1])
-end
-
-local function tickets(g, v)
-  local grown = g.aging_base
-    + math.floor(math.floor((g.now - v.joined) / 1000) * g.aging_per_second / 1000)
-  return math.min(grown, g.aging_max)
-end
-
--- Chance in proportion to tickets: draw anybody, keep with probability tickets / most tickets. The
--- oldest has the most.
-local function drawn(g)
-  if g.order == LOTTERY then return nth(g, below(g.present)) end
-  local most = tickets(g, nth(g, 0))
-  local oldest
-  for _ = 1, 64 do
-    local v = nth(g, below(g.present))
-    if below(most) < tickets(g, v) then return v end
-    if not oldest or v.place < oldest.place then oldest = v end
+-- Draws from a lottery: whom, and whether there is anything to draw for.
+local function draw_one(g)
+  local function tickets(v)
+    local grown = g.aging_base
+      + math.floor(math.floor((g.now - v.joined) / 1000) * g.aging_per_second / 1000)
+    return math.min(grown, g.aging_max)
   end
-  return oldest
-end
 
--- Whether there is anything to draw for: what this waiter asks, or a part of it.
-local function may_win(g, v)
-  if not visit_fits(g, v) then return fits(g, v.limit, v.exclusive, 1) end
-  if v.wishes == '' then return true end
-  local verdict = weigh_all(g, read_rates(v.wishes), v.cost, TAKE)
-  return verdict.allowed or verdict.remaining > 0
+  -- Chance in proportion to tickets: draw anybody, keep with probability tickets / most tickets. The
+  -- oldest has the most.
+  local function drawn()
+    if g.order == LOTTERY then return nth(g, below(g.present)) end
+    local most = tickets(nth(g, 0))
+    local oldest
+    for _ = 1, 64 do
+      local v = nth(g, below(g.present))
+      if below(most) < tickets(v) then return v end
+      if not oldest or v.place < oldest.place then oldest = v end
+    end
+    return oldest
+  end
+
+  -- Whether there is what this waiter asks, or a part of it.
+  local function may_win(v)
+    if not visit_fits(g, v) then return fits(g, v.limit, v.exclusive, 1) end
+    if v.wishes == '' then return true end
+    local verdict = rates().weigh_all(g, read_rates(v.wishes), v.cost, TAKE)
+    return verdict.allowed or verdict.remaining > 0
+  end
+
+  local before = draw
+  local v = drawn()
+  if may_win(v) then
+    g.has_drawn, g.drawn = 1, v.id
+  else
+    draw = before -- How often somebody looks does not change who wins.
+  end
+  return v
 end
 
 -- Whose turn it is. REQUIRES: somebody is present.
@@ -274,14 +282,7 @@ local function candidate(g)
   if g.order == FIFO or g.order == PRIORITY then return nth(g, 0) end
   -- A lottery keeps to its draw until that visitor is in or away.
   if g.has_drawn == 1 then return find(g, g.drawn) end
-  local before = draw
-  local v = drawn(g)
-  if may_win(g, v) then
-    g.has_drawn, g.drawn = 1, v.id
-  else
-    draw = before -- How often somebody looks does not change who wins.
-  end
-  return v
+  return draw_one(g)
 end
 
 -- The line moves.
@@ -305,8 +306,8 @@ end
 -- Hands over, or passes over one who cannot be told. False: nobody behind it comes in either.
 local function hand_over(g, v)
   if not visit_fits(g, v) then return false end
-  local rates = v.wishes ~= '' and read_rates(v.wishes) or {}
-  local verdict = weigh_all(g, rates, v.cost, TAKE)
+  local wishes, verdict = read_rates(v.wishes), NO_RATES
+  if #wishes > 0 then verdict = rates().weigh_all(g, wishes, v.cost, TAKE) end
   if not verdict.allowed then
     g.rate_due = g.now + verdict.retry
     g.next_due = math.min(g.next_due, g.rate_due)
@@ -317,7 +318,7 @@ local function hand_over(g, v)
     pass_over(g, v)
     return true
   end
-  charge_all(g, rates, verdict)
+  if #wishes > 0 then rates().charge_all(g, wishes, verdict) end
   local interval = g.now - g.last_grant
   g.interval = g.interval == 0 and interval or math.floor((g.interval * 7 + interval + 4) / 8)
   g.last_grant = g.now

@@ -31,14 +31,15 @@ local function records(part)
   return found
 end
 
-local rates = {}
-for i, tier in ipairs(tiers(g)) do
-  local info = weigh(tier, tier, 0, g.now)
-  rates[i] = struct.pack(TIER, tier.algorithm, tier.period, tier.count, tier.burst, tier.time[0],
+local shown = {}
+local used = g.tiers or g.packed_tiers ~= ''
+for i, tier in ipairs(used and rates().tiers(g) or NONE) do
+  local info = rates().weigh(tier, tier, 0, g.now)
+  shown[i] = struct.pack(TIER, tier.algorithm, tier.period, tier.count, tier.burst, tier.time[0],
     tier.time[1], tier.hits[0], tier.hits[1], tier.part, tier.part_of)
     .. struct.pack('<dddd', info.limit, info.remaining, info.retry, info.reset)
 end
 pauses(g)
-local answer = { head, records(2), records(3), rates, write_pauses(g), struct.pack('<d', g.now) }
+local answer = { head, records(2), records(3), shown, write_pauses(g), struct.pack('<d', g.now) }
 save(g)
 return answer

@@ -1,20 +1,25 @@
--- release_fast.lua: the usual release, before the rest of the rules is even defined: the lease is
--- live, nobody waits and nothing is due. Anything else goes on below.
+-- release_fast.lua: the usual release, before the rest of the rules is even defined. The lease is
+-- live, nothing is due, paused or overridden; nobody waits, or the head of a line in order takes just
+-- what is given back. Anything else goes on below. The same arithmetic as there, and the same
+-- writes; the random comparison with the rules covers both.
 --
 -- KEYS, ARGV and reply: release.lua
 
-local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2])
+local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 'p')
 if read[1] and read[2] and string.byte(read[1]) == SCHEMA then
-  local _, forgotten, last, offset, fence, in_use, holders, visits, waiters, present,
-    line_limit, arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
-    aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, used,
+  local _, forgotten, last, offset, fence, in_use, holders, visits, waiters, present, line_limit,
+    arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
+    aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, _,
     quick, kept = struct.unpack(META, read[1])
-  local state, _, _, _, _, _, _, weight, _, slot, its_fence, expiry, _, _, _, revoked =
+  local state, _, _, _, _, _, _, weight, _, slot, its_fence, _, _, _, _, revoked =
     struct.unpack(VISIT, read[2])
   local now = CLOCK + offset
-  if forgotten == 0 and waiters == 0 and now >= last and now < next_due
-    and now + IDLE + SPARE <= kept and state == HOLDING and revoked == 0
-    and its_fence == tonumber(ARGV[3]) then
+  local usual = forgotten == 0 and now >= last and now < next_due and now + IDLE + SPARE <= kept
+    and state == HOLDING and revoked == 0 and its_fence == tonumber(ARGV[3])
+  local done = false
+
+  if usual and waiters == 0 then
+    done = true
     redis.call('HDEL', KEYS[1], ARGV[2])
     redis.call('ZREM', KEYS[2], ARGV[2])
     if slot >= 0 and slot == slots - 1 then
@@ -28,10 +33,42 @@ if read[1] and read[2] and string.byte(read[1]) == SCHEMA then
       redis.call('DEL', KEYS[5])
       freed, slots = 0, 0
     end
-    redis.call('HSET', KEYS[1], 'm', struct.pack(META, SCHEMA, 0, now, offset, fence,
-      in_use - weight, holders - 1, visits - 1, 0, 0, line_limit, arrivals, slots, freed, override,
-      limit, exclusive, disagree, order, aging_base, aging_per_second, aging_max, has_drawn, drawn,
-      rate_due, next_due, last_grant, interval, now, quick, kept))
+    in_use, holders, visits = in_use - weight, holders - 1, visits - 1
+  elseif usual and present > 0 and (order == FIFO or order == PRIORITY) and weight == 1
+    and freed == 0 and override < 0 and (read[3] or '') == ''
+    and (present == 1 or in_use >= line_limit) then
+    local head = redis.call('ZRANGE', KEYS[4], 0, 0)[1]
+    local packed = redis.call('HGET', KEYS[1], head)
+    local _, hold, exclusively, several, confirmed, its_order, priority, its_weight, its_limit, _, _,
+      _, joined, _, ttl, _, patience_end, _, place, claim_window, patience, dedupe, cost, aging1,
+      aging2, aging3, channel, label, at = struct.unpack(VISIT, packed)
+    if at > #packed and several == 0 and its_weight == 1 and in_use <= its_limit
+      and now + claim_window + SPARE <= kept
+      and (channel == '' or redis.call('PUBLISH', channel, head .. KEYS[1]) > 0
+        or confirmed == 0) then
+      done = true
+      redis.call('HDEL', KEYS[1], ARGV[2])
+      redis.call('ZADD', KEYS[2], now + claim_window, head)
+      redis.call('ZREM', KEYS[2], ARGV[2])
+      redis.call('ZREM', KEYS[3], head)
+      redis.call('ZREM', KEYS[4], head)
+      fence = math.max(fence + 1, WALL)
+      redis.call('HSET', KEYS[1], head, struct.pack(VISIT, HANDED, hold, exclusively, 0, confirmed,
+        its_order, priority, 1, its_limit, slot, fence, now + claim_window, joined, now, ttl, 0,
+        patience_end, 0, place, claim_window, patience, dedupe, cost, aging1, aging2, aging3,
+        #channel, channel, #label, label))
+      local since = now - last_grant
+      interval = interval == 0 and since or math.floor((interval * 7 + since + 4) / 8)
+      visits, waiters, present, last_grant = visits - 1, waiters - 1, present - 1, now
+      rate_due, next_due = 0, math.min(next_due, now + claim_window)
+    end
+  end
+
+  if done then
+    redis.call('HSET', KEYS[1], 'm', struct.pack(META, SCHEMA, 0, now, offset, fence, in_use, holders,
+      visits, waiters, present, line_limit, arrivals, slots, freed, override, limit, exclusive,
+      disagree, order, aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due,
+      last_grant, interval, now, quick, kept))
     return struct.pack('<dddd', DONE, WALL, 0, 1)
   end
 end

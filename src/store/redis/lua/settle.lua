@@ -13,7 +13,8 @@ settle(g)
 local function is_idle()
   if g.visits ~= 0 or g.override >= 0 or g.now - g.used < IDLE then return false end
   if paused_until(g) ~= 0 then return false end
-  drop_idle_tiers(g)
+  if g.packed_tiers == '' then return true end
+  rates().drop_idle_tiers(g)
   return #g.tiers == 0
 end
 
