@@ -16,8 +16,8 @@
 #include "airlock/mutex.hpp"
 #include "airlock/shutdown.hpp"
 #include "airlock/support/waiting_test.hpp"
-#include "support/child.hpp"
 #include "support/hooked_store.hpp"
+#include "support/in_child.hpp"
 
 // What a forked child inherits is its parent's: it gives nothing back, waits for nothing and wakes
 // nobody, and can begin anew. A memory store is empty in the child.

@@ -7,7 +7,7 @@
 
 #include "airlock/airlock.hpp"
 #include "airlock/support/waiting_test.hpp"
-#include "support/child.hpp"
+#include "support/in_child.hpp"
 
 // A process that was stopped (SIGSTOP, a debugger, a frozen container) does nothing with a lease
 // that ended meanwhile.

@@ -11,7 +11,7 @@
 #include "airlock/clock.hpp"
 #include "airlock/store.hpp"
 #include "store/memory/memory_store.hpp"
-#include "support/child.hpp"
+#include "support/in_child.hpp"
 
 // A memory store in a forked child is empty and usable, whatever the parent's threads were doing.
 
