@@ -46,8 +46,8 @@ Reply checked(void* reply) {
 }  // namespace
 
 const RedisServer& RedisServer::shared() {
-  static const RedisServer server;
-  return server;
+  static const RedisServer kServer;
+  return kServer;
 }
 
 RedisServer::RedisServer() : port_(free_port()) {

@@ -490,6 +490,53 @@ TEST_F(RedisConnection, WhoWaitsIsServedAlthoughItsSubscriptionIsKilledAgainAndA
   EXPECT_EQ(direct->look("gate")->counts.waiting, 0U);
 }
 
+TEST_F(RedisConnection, AWaiterWhoseProcessIsGoneIsPassedOverAndKeepsItsPlace) {
+  const std::string prefix = unused_prefix();
+  const auto open = [&] {
+    return redis::make_store({.address = server().address(), .prefix = prefix, .timeout = 5s});
+  };
+  const auto lasting = open();
+  const Token ann = std::get<Granted>(lasting->admit(asks("gate", VisitorId::random()))).token;
+  Request gone = asks("gate", VisitorId::random());
+  gone.line.join = true;
+  {
+    const auto ending = open();
+    ASSERT_TRUE(std::holds_alternative<Queued>(ending->admit(gone)));
+    ASSERT_TRUE(ending->watch("gate", gone.visitor, [] {}));
+  }
+  Request next = asks("gate", VisitorId::random());
+  next.line.join = true;
+  ASSERT_TRUE(std::holds_alternative<Queued>(lasting->admit(next)));
+  const auto heard = [&] {
+    return server().command({"PUBSUB", "CHANNELS", prefix + ":*"}).empty();
+  };
+  for (int i = 0; i < 500 && !heard(); ++i) std::this_thread::sleep_for(2ms);
+  EXPECT_TRUE(lasting->release(ann));
+  const auto view = lasting->look("gate");
+  ASSERT_EQ(view->holders.size(), 1U);
+  EXPECT_EQ(view->holders[0].visitor, next.visitor);
+  ASSERT_EQ(view->line.size(), 1U);
+  EXPECT_FALSE(view->line[0].present);
+}
+
+TEST_F(RedisConnection, WhoAsksAgainIsToldAsBeforeAndWatchesWithoutARoundTrip) {
+  const Token ann = std::get<Granted>(store_->admit(asks("gate", VisitorId::random()))).token;
+  Request bob = asks("gate", VisitorId::random());
+  bob.line.join = true;
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  ASSERT_TRUE(store_->watch("gate", bob.visitor, [] {}));
+  bob.line.join = false;
+  bob.line.returning = true;
+  const std::uint64_t before = proxy_.requests();
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  std::atomic<int> calls = 0;
+  ASSERT_TRUE(store_->watch("gate", bob.visitor, [&] { ++calls; }));
+  EXPECT_EQ(proxy_.requests() - before, 1U);
+  EXPECT_TRUE(store_->release(ann));
+  redis::deliver_messages(*store_);
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_F(RedisConnection, WhoMayNotSubscribeIsServedByAskingAgain) {
   server().command({"ACL", "SETUSER", "deaf", "reset", "on", ">deaf", "~*", "+@all", "-subscribe"});
   redis::Address address = server().address();

@@ -287,17 +287,17 @@ Answer RedisStore::admit(const Request& request) {
   validate(request);
   Client& own = client();
   Watchers& watchers = own.subscription.watchers();
-  const bool joins = request.line.join;
+  const bool may_wait = request.line.join || request.line.returning;
   const std::string key =
-      joins || !watchers.is_empty() ? watch_key(request.gate, request.visitor) : std::string();
-  const bool hears = joins && watchers.expect(key, request.line.patience);
+      may_wait || !watchers.is_empty() ? watch_key(request.gate, request.visitor) : std::string();
+  const bool hears = may_wait && watchers.expect(key, request.line.patience);
   Call admit = call(Step::admit, request.gate);
   admit.add(pack_visitor(request.visitor)).add(hears ? own.subscription.channel() : "");
   admit.add(pack_request(request, hears && request.hold == Hold::bound));
   admit.add(pack_rates(request.rates));
   admit.add(request.label.empty() ? base::default_label() : request.label);
 
-  const bool idempotent = request.permits || joins || request.dedupe != Duration(0);
+  const bool idempotent = request.permits || may_wait || request.dedupe != Duration(0);
   const Result result = run(admit, request.gate, idempotent ? Twice::harmless : Twice::never);
   Unpacker fields = result.fields();
   switch (result.head.kind) {
