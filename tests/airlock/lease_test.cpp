@@ -304,6 +304,7 @@ TEST_P(LeaseTest, AnAlarmIsNotTakenForTheNextLeases) {
     const Lease first = enter();
     EXPECT_FALSE(first.lost().stop_requested());
   }
+  ASSERT_TRUE(flush(store_, 1min));
   const Lease next = airlock.try_enter().value();
   pass(60s, 2);  // airlock-keep and airlock-alarm: longer than the first would have lasted
   EXPECT_TRUE(next.valid());

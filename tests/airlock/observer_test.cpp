@@ -10,6 +10,7 @@
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
 #include "airlock/keyed_bulkhead.hpp"
+#include "airlock/shutdown.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
@@ -238,7 +239,7 @@ TEST_P(ObserverTest, MayEnterAndLookWhileItIsTold) {
   erp.emplace(store_, kGate, AirlockOptions{.limit = 9, .observer = again});
   const Outcome<Lease> lease = erp->enter();
   EXPECT_EQ(depth, 4);
-  EXPECT_EQ(holders(kGate), 1U);
+  EXPECT_TRUE(eventually([&] { return holders(kGate) == 1U; }));
 }
 
 TEST_P(ObserverTest, MayGiveBackWhatWasLostAndEnterAgain) {
@@ -248,6 +249,7 @@ TEST_P(ObserverTest, MayGiveBackWhatWasLostAndEnterAgain) {
   const auto revive = does([&](const Event& event) {
     if (event.kind != Kind::lost) return;
     lease.reset();
+    EXPECT_TRUE(flush(store_, 1min));
     lease = erp->try_enter().value();
     again = true;
   });
