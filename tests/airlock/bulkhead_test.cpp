@@ -24,13 +24,13 @@ TEST_P(BulkheadTest, ReturnsTheValueOfTheCallable) {
   int& same = erp.call([&]() -> int& { return x; });
   EXPECT_EQ(&same, &x);
   EXPECT_EQ(*erp.call([] { return std::make_unique<int>(7); }), 7);
-  EXPECT_TRUE(eventually([&] { return holders("erp") == 0U; }));
+  EXPECT_TRUE(is_left_with(0, "erp"));
 }
 
 TEST_P(BulkheadTest, PassesTheExceptionOnAndGivesBack) {
   const Bulkhead erp(store_, "erp", {.limit = 1});
   EXPECT_THROW(erp.call([] { throw std::logic_error("bad row"); }), std::logic_error);
-  EXPECT_TRUE(eventually([&] { return holders("erp") == 0U; }));
+  EXPECT_TRUE(is_left_with(0, "erp"));
 }
 
 TEST_P(BulkheadTest, PassesTheExceptionOnThoughGivingBackFails) {

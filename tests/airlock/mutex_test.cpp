@@ -24,7 +24,7 @@ TEST_P(MutexTest, WorksWithTheLocksOfTheStandard) {
     EXPECT_GT(ledger_.fence(), 0U);
     EXPECT_TRUE(ledger_.valid());
   }
-  EXPECT_TRUE(eventually([&] { return holders("ledger") == 0U; }));
+  EXPECT_TRUE(is_left_with(0, "ledger"));
   EXPECT_EQ(ledger_.fence(), 0U);
   std::unique_lock lock(ledger_, std::defer_lock);
   EXPECT_TRUE(lock.try_lock_for(1ms));

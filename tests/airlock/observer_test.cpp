@@ -239,7 +239,7 @@ TEST_P(ObserverTest, MayEnterAndLookWhileItIsTold) {
   erp.emplace(store_, kGate, AirlockOptions{.limit = 9, .observer = again});
   const Outcome<Lease> lease = erp->enter();
   EXPECT_EQ(depth, 4);
-  EXPECT_TRUE(eventually([&] { return holders(kGate) == 1U; }));
+  EXPECT_TRUE(is_left_with(1, kGate));
 }
 
 TEST_P(ObserverTest, MayGiveBackWhatWasLostAndEnterAgain) {
@@ -310,7 +310,7 @@ TEST_P(ObserverTest, WhatACallbackInAMailboxThrowsPassesAndTheRestWaitsOn) {
     return ran == 1;
   }));
   EXPECT_EQ(thrown, 1U);
-  EXPECT_EQ(holders(kGate), 0U);
+  EXPECT_TRUE(is_left_with(0, kGate));
 }
 
 TEST_P(ObserverTest, WhatAMailboxDidNotRunIsGivenBack) {

@@ -74,6 +74,11 @@ class WaitingTest : public ::testing::TestWithParam<StoreKind> {
     const auto view = store_->look(gate);
     return view ? view->counts.holders : 0;
   }
+  // What destructors give back is back at once; where the store is remote, soon.
+  [[nodiscard]] bool is_left_with(std::uint32_t count, const GateName& gate) {
+    if (store_->is_local()) return holders(gate) == count;
+    return eventually([&] { return holders(gate) == count; });
+  }
   [[nodiscard]] std::uint32_t waiting(const GateName& gate) {
     const auto view = store_->look(gate);
     return view ? view->counts.waiting : 0;
