@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sem.h>
@@ -10,9 +12,9 @@
 #include <array>
 #include <atomic>
 #include <new>
+#include <optional>
 #include <string>
 
-#include "airlock/airlock.hpp"
 #include "airlock/shm.hpp"
 #include "base/futex.hpp"
 #include "rows.hpp"
@@ -52,7 +54,7 @@ class Segment {
   std::string uri_;
 };
 
-Request ask(std::uint32_t limit = 10) {
+Request ask_for(std::uint32_t limit) {
   return {.gate = "erp", .visitor = VisitorId::named("bench"), .permits = permits(limit)};
 }
 
@@ -63,7 +65,7 @@ class AskShm : private Segment, public AskOneGate {
 
 class FreshVisitorShm final : public AskShm {
  public:
-  FreshVisitorShm() : AskShm(ask()) {}
+  FreshVisitorShm() : AskShm(ask_for(10)) {}
   void run(std::uint64_t operations) override {
     for (std::uint64_t i = 0; i < operations; ++i) {
       request().visitor = VisitorId::random();
@@ -140,7 +142,7 @@ class Processes final : public Subject {
 
   [[noreturn]] void work(std::uint32_t number) {
     const auto store = segment_.open();
-    Request request = ask(8);
+    Request request = ask_for(8);
     request.visitor = VisitorId::named(std::to_string(number));
     for (std::uint32_t round = 0;;) {
       while (board_->round == round)
@@ -162,79 +164,158 @@ class Processes final : public Subject {
   std::uint64_t asked_ = 0;
 };
 
-// Two processes that have the turn one after the other; one operation is one hand-over.
+// Two processes that have the turn one after the other; one operation is one hand-over. Turn::Player is made in each.
 template <typename Turn>
 class TwoProcesses final : public Subject {
  public:
-  void run(std::uint64_t operations) override {
-    const pid_t other = fork();
-    if (other == 0) {
-      turn_.play(1, operations / 2);
-      _exit(0);
-    }
-    turn_.play(0, operations - operations / 2);
-    int status = -1;
-    waitpid(other, &status, 0);
-    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process ended well");
+  TwoProcesses() : other_(fork()) {
+    if (other_ == 0) serve();
+    player_.emplace(turn_);
+  }
+  ~TwoProcesses() override {
+    kill(other_, SIGKILL);
+    waitpid(other_, nullptr, 0);
+  }
+  void run(std::uint64_t asked) override {
+    const std::uint64_t operations = (asked + 1) / 2 * 2;
+    extra_ += operations - asked;
+    turn_.begin();
+    board_->turns = operations / 2;
+    board_->done = 0;
+    board_->round.fetch_add(1);
+    base::futex_wake(board_->round, 1);
+    player_->play(0, operations / 2);
+    while (board_->done == 0) base::futex_wait(board_->done, 0, std::chrono::seconds(1));
   }
   void check(std::uint64_t operations) override {
-    require(turn_.turns() == operations, "as many turns as operations");
+    require(turn_.turns() == operations + extra_, "as many turns as operations");
   }
 
  private:
+  struct Board {
+    std::atomic<std::uint32_t> round, done;
+    std::atomic<std::uint64_t> turns;
+  };
+
+  [[noreturn]] void serve() {
+    typename Turn::Player player(turn_);
+    for (std::uint32_t round = 0;;) {
+      while (board_->round == round)
+        base::futex_wait(board_->round, round, std::chrono::seconds(1));
+      round = board_->round;
+      player.play(1, board_->turns);
+      board_->done = 1;
+      base::futex_wake(board_->done, 1);
+    }
+  }
+
   Turn turn_;
+  Shared<Board> board_;
+  std::uint64_t extra_ = 0;  // Both have the same number of turns.
+  pid_t other_;
+  std::optional<typename Turn::Player> player_;
 };
 
-// Through the line of an airlock: who is inside goes when the other stands in line.
-class AirlockTurn {
+// Through the line of a gate with one slot: who is inside stands in line again before it goes, so that the other one
+// always waits.
+class GateTurn {
  public:
-  void play(int /*who*/, std::uint64_t turns) {
-    const auto store = segment_.open();
-    Airlock airlock(store, "erp", {.limit = 1, .ttl = kLong, .max_wait = kLong});
-    for (std::uint64_t i = 0; i < turns; ++i) {
-      const Outcome<Lease> lease = airlock.enter();
-      require(lease.has_value(), "everybody comes in");
-      ++board_->turns;
-      while (!board_->alone && store->counts(std::span(&airlock.gate(), 1)).front().waiting == 0) {
-        sched_yield();
+  class Player {
+   public:
+    explicit Player(GateTurn& turn) : turn_(turn), store_(turn.segment_.open()) {}
+    void play(int /*who*/, std::uint64_t turns) {
+      std::optional<Token> inside;
+      for (std::uint64_t i = 0; i < turns; ++i) {
+        request_.visitor = VisitorId::random();
+        Answer answer = store_->admit(request_);
+        if (i == 0) await_the_other();
+        if (inside) require(store_->release(*inside), "who is inside goes");
+        while (!std::holds_alternative<Granted>(answer)) answer = wait();
+        inside = std::get<Granted>(answer).token;
+        ++turn_.board_->turns;
+      }
+      if (inside) (void)store_->release(*inside);
+    }
+
+   private:
+    // Else one of the two could have all its turns before the other comes.
+    void await_the_other() {
+      ++turn_.board_->arrived;
+      base::futex_wake(turn_.board_->arrived, 1);
+      while (turn_.board_->arrived == 1) {
+        base::futex_wait(turn_.board_->arrived, 1, std::chrono::seconds(1));
       }
     }
-    board_->alone = !board_->alone;
-  }
+
+    Answer wait() {
+      called_.store(0);
+      const auto call = [this] {
+        called_.store(1);
+        base::futex_wake(called_, 1);
+      };
+      if (store_->watch(request_.gate, request_.visitor, call)) {
+        while (called_ == 0) base::futex_wait(called_, 0, std::chrono::milliseconds(25));
+      }
+      return store_->admit(request_);
+    }
+
+    GateTurn& turn_;
+    std::shared_ptr<Store> store_;
+    std::atomic<std::uint32_t> called_ = 0;
+    Request request_{.gate = "erp",
+                     .visitor = {},
+                     .permits = permits(1),
+                     .line = {.join = true, .patience = kLong, .claim_window = kLong}};
+  };
+
+  void begin() { board_->arrived = 0; }
   [[nodiscard]] std::uint64_t turns() const { return board_->turns; }
 
  private:
   struct Board {
     std::atomic<std::uint64_t> turns;
-    std::atomic<bool> alone;
+    std::atomic<std::uint32_t> arrived;
   };
   Segment segment_;
   Shared<Board> board_;
 };
 
 class FutexTurn {
+  struct Board {
+    std::atomic<std::uint32_t> next;
+    std::atomic<std::uint64_t> turns;
+    std::atomic<bool> alone;  // One of the two is done.
+  };
+
  public:
-  void play(int who, std::uint64_t turns) {
-    const auto self = static_cast<std::uint32_t>(who);
-    for (std::uint64_t i = 0; i < turns; ++i) {
-      while (!board_->alone && board_->next != self) {
-        base::futex_wait(board_->next, 1 - self, std::chrono::seconds(1));
+  class Player {
+   public:
+    explicit Player(FutexTurn& turn) : board_(*turn.board_) {}
+    void play(int who, std::uint64_t turns) {
+      const auto self = static_cast<std::uint32_t>(who);
+      for (std::uint64_t i = 0; i < turns; ++i) {
+        while (!board_.alone && board_.next != self) {
+          base::futex_wait(board_.next, 1 - self, std::chrono::seconds(1));
+        }
+        ++board_.turns;
+        board_.next = 1 - self;
+        base::futex_wake(board_.next, 1);
       }
-      ++board_->turns;
-      board_->next = 1 - self;
-      base::futex_wake(board_->next, 1);
+      board_.alone = true;
+      base::futex_wake(board_.next, 1);
     }
-    board_->alone = !board_->alone;
-    base::futex_wake(board_->next, 1);
+
+   private:
+    Board& board_;
+  };
+
+  void begin() {
+    board_->alone = false;
+    board_->next = 0;
   }
   [[nodiscard]] std::uint64_t turns() const { return board_->turns; }
 
  private:
-  struct Board {
-    std::atomic<std::uint32_t> next;
-    std::atomic<std::uint64_t> turns;
-    std::atomic<bool> alone;
-  };
   Shared<Board> board_;
 };
 
@@ -306,7 +387,7 @@ std::unique_ptr<Subject> make() {
   return std::make_unique<T>();
 }
 
-std::unique_ptr<Subject> acquire_release() { return std::make_unique<AskShm>(ask()); }
+std::unique_ptr<Subject> acquire_release() { return std::make_unique<AskShm>(ask_for(10)); }
 
 }  // namespace
 
@@ -338,10 +419,10 @@ void add_shm_rows(std::vector<Row>& rows) {
                   .subject = [] { return std::make_unique<Processes>(8); },
                   .reference = [] { return std::make_unique<Processes>(1); },
                   .time = Time::wall});
-  rows.push_back({.name = "shm: two processes through an airlock with one slot",
+  rows.push_back({.name = "shm: hand-over to a waiter in another process",
                   .against = "a bare futex hand-over",
                   .aim = 2.0,
-                  .subject = make<TwoProcesses<AirlockTurn>>,
+                  .subject = make<TwoProcesses<GateTurn>>,
                   .reference = make<TwoProcesses<FutexTurn>>,
                   .time = Time::wall});
   rows.push_back({.name = "flock pair",

@@ -147,6 +147,7 @@ TEST_F(ShmDeath, WhatIsDetachedOutlivesItsProcess) {
 TEST_F(ShmDeath, AProcessThatEndsCleanlyLeavesNothing) {
   Child child([&] { (void)open()->admit(ask("ann")); });
   EXPECT_TRUE(child.wait());
+  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U) << "also for one who only looks";
   EXPECT_TRUE(enters(ask("bob")));
 }
 

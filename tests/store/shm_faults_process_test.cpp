@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/close_range.h>
@@ -167,12 +168,15 @@ TEST_F(ShmFaults, AStoppedWaiterCostsTheOthersOneClaimWindow) {
 }
 
 TEST_F(ShmFaults, AProcessThatClosesWhatItDidNotOpenIsToldAndOthersGoOn) {
+  const Token kept = std::get<Granted>(store_->admit(ask("kept", 1, "other"))).token;
   SharedValue<std::atomic<int>> state;
   Child child([&] {
     const auto store = open();
     if (!std::holds_alternative<Granted>(store->admit(ask("ann")))) _exit(1);
     syscall(SYS_close_range, 3U, ~0U, 0U);
-    const int foreign = ::open("/dev/null", O_RDWR);  // Has the number of one of them now.
+    int foreign = -1;  // Have their numbers now, and no lock of ours.
+    for (int i = 0; i < 16; ++i) foreign = ::open("/proc/self/exe", O_RDONLY);
+    (void)store->admit(ask("dan"));  // Finds no room, and must not take the others for dead.
     *state = 1;
     while (*state != 2) usleep(100);
     sleep(1);
@@ -187,6 +191,7 @@ TEST_F(ShmFaults, AProcessThatClosesWhatItDidNotOpenIsToldAndOthersGoOn) {
   });
   ASSERT_TRUE(becomes_true([&] { return *state == 1; }));
   EXPECT_TRUE(becomes_true([&] { return enters("bob"); }, 2s)) << "it counts as dead";
+  EXPECT_EQ(store_->renew(kept, 1h), Renewal::renewed) << "but nobody else does";
   *state = 2;
   EXPECT_TRUE(child.wait());
   EXPECT_EQ(*state, 3);

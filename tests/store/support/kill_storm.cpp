@@ -418,6 +418,13 @@ class Controller {
 
 }  // namespace
 
+std::string KillStorm::Result::text() const {
+  return std::to_string(kills) + " kills in " + std::to_string(took.count()) + " ms, " +
+         std::to_string(steps) + " steps, " + std::to_string(grants) + " grants, " +
+         std::to_string(checks) + " of them checked, longest step " +
+         std::to_string(longest_step.count()) + " ms";
+}
+
 KillStorm::Result KillStorm::run() const { return Controller(*this).run(); }
 
 }  // namespace airlock

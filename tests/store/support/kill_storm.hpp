@@ -27,6 +27,8 @@ struct KillStorm {
     std::chrono::milliseconds longest_step{0};
     std::chrono::milliseconds took{0};
     std::string wrong;  // Empty: nothing.
+
+    [[nodiscard]] std::string text() const;  // All but that.
   };
   [[nodiscard]] Result run() const;
 };
