@@ -30,6 +30,24 @@ TEST(OpenStore, AMemoryStoreHasNoName) {
   EXPECT_NE(message_for("memory://"), "");
 }
 
+TEST(OpenStore, SharedMemoryHasANameThatIsNoPath) {
+  for (const char* uri : {"shm:", "shm:batch", "shm:a.b:c_d-E9?size=64M&mode=0660"}) {
+    EXPECT_EQ(message_for(uri), "") << uri;
+  }
+  for (const char* uri : {"shm:../x", "shm:.hidden", "shm:a/b", "shm:a b", "shm:\n"}) {
+    EXPECT_NE(message_for(uri), "") << uri;
+  }
+  EXPECT_NE(message_for("shm:" + std::string(201, 'a')), "");
+}
+
+TEST(OpenStore, SharedMemoryIsForItsOwnerAtLeastAndNotToBeRun) {
+  for (const char* mode : {"0400", "0060", "0700", "4600", "abc", "", "06000"}) {
+    EXPECT_NE(message_for("shm:?mode=" + std::string(mode)), "") << mode;
+  }
+  EXPECT_NE(message_for("shm:?size=1M"), "");
+  EXPECT_NE(message_for("shm:?dir=here"), "");
+}
+
 TEST(OpenStore, NamesWhatIsNotBuiltIn) {
   EXPECT_EQ(message_for("redis+cluster://u:secret@host"),
             "store URI: redis+cluster: is not built into this version");

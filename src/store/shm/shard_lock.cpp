@@ -17,7 +17,6 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr int kSpins = 64;
 constexpr int kYields = 16;
 constexpr int kTries = 8;
-// Who is waited for so long may be dead.
 constexpr Duration kPatience = std::chrono::milliseconds(2);
 
 void relax() noexcept {
@@ -27,6 +26,22 @@ void relax() noexcept {
   asm volatile("yield");
 #endif
 }
+
+// Whether the same owner has been waited for so long that it may be dead.
+class Suspicion {
+ public:
+  bool grows(model::Owner owner, Instant now) noexcept {
+    const bool same = owner == owner_;
+    if (same && now - since_ < kPatience) return false;
+    owner_ = owner;
+    since_ = now;
+    return same;
+  }
+
+ private:
+  model::Owner owner_ = 0;
+  Instant since_{0};
+};
 
 }  // namespace
 
@@ -53,40 +68,35 @@ ShardLock::Taken ShardLock::wait(Duration timeout) {
     if (try_lock()) return Taken::clean;
   }
   const Instant end = Clock::system().now() + timeout;
-  std::uint64_t owner = 0;
-  Instant since{0};
+  Suspicion suspicion;
   while (true) {
-    std::uint64_t seen = word_.load(kRelaxed);
-    if (seen == 0) {
-      // Others may sleep too, so it is taken as awaited.
-      if (word_.compare_exchange_strong(seen, process_.self() | kAwaited, std::memory_order_acquire,
-                                        kRelaxed)) {
-        return Taken::clean;
-      }
-      continue;
-    }
+    const std::uint64_t seen = word_.load(kRelaxed);
+    const model::Owner owner = seen & ~kAwaited;
     const Instant now = Clock::system().now();
-    if ((seen & ~kAwaited) != owner) {
-      owner = seen & ~kAwaited;
-      since = now;
-    } else if (now - since >= kPatience) {
-      since = now;
-      if (!process_.lives(owner)) {
-        if (word_.compare_exchange_strong(seen, process_.self() | kAwaited,
-                                          std::memory_order_acquire, kRelaxed)) {
-          return Taken::from_the_dead;
-        }
-        continue;
-      }
+    if (owner == 0) {
+      if (take_from(seen)) return Taken::clean;
+    } else if (suspicion.grows(owner, now) && !process_.lives(owner)) {
+      if (take_from(seen)) return Taken::from_the_dead;
+    } else {
+      if (now >= end) throw_busy(owner);
+      sleep(seen, std::min(kPatience, end - now));
     }
-    if (now >= end) break;
-    if ((seen & kAwaited) == 0 &&
-        !word_.compare_exchange_strong(seen, seen | kAwaited, kRelaxed, kRelaxed)) {
-      continue;
-    }
-    base::futex_wait(low_half(), static_cast<std::uint32_t>(seen | kAwaited),
-                     std::min(kPatience, end - now));
   }
+}
+
+// Others may sleep too, so it is taken as awaited.
+bool ShardLock::take_from(std::uint64_t seen) noexcept {
+  return word_.compare_exchange_strong(seen, process_.self() | kAwaited, std::memory_order_acquire,
+                                       kRelaxed);
+}
+
+void ShardLock::sleep(std::uint64_t seen, Duration at_most) noexcept {
+  const bool noted = (seen & kAwaited) != 0 ||
+                     word_.compare_exchange_strong(seen, seen | kAwaited, kRelaxed, kRelaxed);
+  if (noted) base::futex_wait(low_half(), static_cast<std::uint32_t>(seen | kAwaited), at_most);
+}
+
+void ShardLock::throw_busy(model::Owner owner) const {
   const ProcessRecord* const record = process_.record_of(owner);
   throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
                    "the shared memory is busy: process " +
