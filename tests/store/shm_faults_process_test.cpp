@@ -179,7 +179,7 @@ TEST_F(ShmFaults, AProcessThatClosesWhatItDidNotOpenIsToldAndOthersGoOn) {
     (void)store->admit(ask("dan"));  // Finds no room, and must not take the others for dead.
     *state = 1;
     while (*state != 2) usleep(100);
-    sleep(1);
+    std::this_thread::sleep_for(1s);
     try {
       (void)store->look("gate");
       *state = -1;

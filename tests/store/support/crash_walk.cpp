@@ -112,11 +112,11 @@ class Walk {
 
   // The kernel's code for that begins anew whenever time has passed: at our pace, for ever.
   static bool is_reading_time(pid_t pid) {
-    static const auto begin = getauxval(AT_SYSINFO_EHDR);
+    static const auto kBegin = getauxval(AT_SYSINFO_EHDR);
     constexpr std::uint64_t kPages = 4 * 4096;
     user_regs_struct registers{};
     ptrace(PTRACE_GETREGS, pid, nullptr, &registers);
-    return begin != 0 && registers.rip - begin < kPages;
+    return kBegin != 0 && registers.rip - kBegin < kPages;
   }
 
   void be_led() {

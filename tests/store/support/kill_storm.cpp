@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
@@ -348,7 +347,7 @@ class Controller {
     int status = 0;
     waitpid(pids_[number], &status, 0);
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
-      fail(*board_, "a worker died", strsignal(WTERMSIG(status)));
+      fail(*board_, "a worker died", std::to_string(WTERMSIG(status)).c_str());
     }
   }
 
