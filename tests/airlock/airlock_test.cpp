@@ -200,6 +200,7 @@ TEST_P(AirlockTest, WhoWasHandedASlotInTimeIsIn) {
   Airlock(store_, "other", {.limit = 1}).enter_async({}, [&](Arrival&) { turnstile.pass(); });
   turnstile.await_somebody();
   holder->release();
+  deliver_news();
   clock_.advance(600ms);
   turnstile.open();
   EXPECT_TRUE(place.wait());

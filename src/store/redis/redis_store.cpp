@@ -502,6 +502,8 @@ std::shared_ptr<Store> make_store(Options options) {
   return std::make_shared<RedisStore>(std::move(options));
 }
 
-void deliver_messages(Store& store) { dynamic_cast<RedisStore&>(store).deliver_messages(); }
+void deliver_messages(Store& store) {
+  if (auto* const own = dynamic_cast<RedisStore*>(&store)) own->deliver_messages();
+}
 
 }  // namespace airlock::redis

@@ -124,6 +124,8 @@ std::string unused_prefix() {
   return "test" + std::to_string(++number);
 }
 
+void deliver_news(Store& store) { redis::deliver_messages(store); }
+
 std::shared_ptr<Store> redis_store(Clock& clock) {
   return redis::make_store({.address = RedisServer::shared().least_address(),
                             .prefix = unused_prefix(),
