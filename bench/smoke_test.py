@@ -16,7 +16,7 @@ KEYS = ["name", "value", "reference", "ratio", "spread", "aim", "holds"]
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "summary.json"
-        subprocess.run([program, "--quick", "--filter", "rate decision", "--out", out], check=True)
+        subprocess.run([program, "--quick", "--filter", "memory: rate decision", "--out", out], check=True)
         rows = json.loads(out.read_text())
     assert [list(row) for row in rows] == [KEYS], rows
     row = rows[0]

@@ -57,9 +57,9 @@ class CommandCase(unittest.TestCase):
         self.started.append(process)
         return process
 
-    def start_inside(self, *arguments):
+    def start_inside(self, *arguments, **options):
         """Runs `airlock run ...` with a command that says its pid and stays until it is ended."""
-        process = self.start("run", *arguments, "sh", "-c", "echo $$; exec sleep 60")
+        process = self.start("run", *arguments, "sh", "-c", "echo $$; exec sleep 60", **options)
         return process, int(process.stdout.readline())
 
     def status(self, *arguments, **options):

@@ -108,7 +108,8 @@ class Run(CommandCase):
         self.assertEqual(self.waiting("x"), 0)
 
     def test_stop_and_continue(self):
-        process, pid = self.start_inside("x")
+        # A job of its own, as under a shell: a group that nobody could continue cannot be stopped.
+        process, pid = self.start_inside("x", process_group=0)
         process.send_signal(signal.SIGTSTP)
         self.assertTrue(eventually(lambda: self.state(process.pid) == "T" and self.state(pid) == "T"))
         process.send_signal(signal.SIGCONT)

@@ -30,7 +30,7 @@ std::vector<std::string> environment(const Lease& lease, const GateName& gate) {
 void pass_on(const signalfd_siginfo& info, const Child& child) {
   const auto signal = static_cast<int>(info.ssi_signo);
   if (signal != SIGCHLD && info.ssi_code != SI_KERNEL) child.send(signal);
-  if (signal == SIGTSTP) raise(SIGSTOP);
+  if (signal == SIGTSTP) stop_self();
 }
 
 // Until the child has ended. A lost lease ends it: politely, then not.

@@ -59,9 +59,18 @@ int Signals::next_fatal() {
   while (const auto info = next()) {
     const auto signal = static_cast<int>(info->ssi_signo);
     if (is_fatal(signal)) fatal = signal;
-    if (signal == SIGTSTP) raise(SIGSTOP);
+    if (signal == SIGTSTP) stop_self();
   }
   return fatal;
+}
+
+void stop_self() noexcept {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);  // Waits until it is let in,
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // which is done when it goes on.
 }
 
 bool poll_readable(int fd, const Signals& signals, std::chrono::milliseconds at_most) {

@@ -47,6 +47,9 @@ class Signals {
   Descriptor fd_;
 };
 
+// Stops this process as SIGTSTP does: not where nobody could continue it.
+void stop_self() noexcept;
+
 // Waits until `fd` is readable: true; or there is a signal, or the time is over: false.
 [[nodiscard]] bool poll_readable(int fd, const Signals& signals, std::chrono::milliseconds at_most);
 

@@ -121,6 +121,7 @@ class PartiesStore final : public Store {
   Clock& clock() noexcept override { return arena_.clock; }
 
   Answer admit(const Request& request) override {
+    const std::lock_guard turn(turn_);
     Call& call = call_of(request.visitor);
     call.put(0, request);
     ask(call, [](Call& c, Store& store) { c.answer.emplace(store.admit(*c.requests[0])); });
@@ -128,6 +129,7 @@ class PartiesStore final : public Store {
   }
   GroupAnswer admit_all(std::span<const Request> requests) override {
     if (requests.empty() || requests.size() > kMaxItems) return store_->admit_all(requests);
+    const std::lock_guard turn(turn_);
     Call& call = call_of(requests.front().visitor);
     call.count = requests.size();
     for (std::size_t i = 0; i < requests.size(); ++i) call.put(i, requests[i]);
@@ -145,6 +147,7 @@ class PartiesStore final : public Store {
     return answer;
   }
   bool leave(const GateName& gate, const VisitorId& visitor) override {
+    const std::lock_guard turn(turn_);
     Call& call = call_of(visitor);
     call.gate.emplace(gate);
     call.visitor = visitor;
@@ -155,6 +158,7 @@ class PartiesStore final : public Store {
   using Store::renew;
   void renew(std::span<RenewItem> items) override {
     if (items.empty() || items.size() > kMaxItems) return store_->renew(items);
+    const std::lock_guard turn(turn_);
     Call& call = call_of(items.front().token.visitor);
     call.count = items.size();
     for (std::size_t i = 0; i < items.size(); ++i) call.items[i].emplace(items[i]);
@@ -211,6 +215,7 @@ class PartiesStore final : public Store {
       number = watches_.size();
       watches_.push_back({gate, visitor, std::move(changed)});
     }
+    const std::lock_guard turn(turn_);
     Call& call = call_of(visitor);
     call.gate.emplace(gate);
     call.visitor = visitor;
@@ -222,6 +227,7 @@ class PartiesStore final : public Store {
     return call.yes;
   }
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
+    const std::lock_guard turn(turn_);
     Call& call = call_of(visitor);
     call.gate.emplace(gate);
     call.visitor = visitor;
@@ -255,6 +261,7 @@ class PartiesStore final : public Store {
     return arena_.calls[visitor.low % kParties];
   }
   [[nodiscard]] Call& with_token(const Token& token) {
+    const std::lock_guard turn(turn_);
     Call& call = call_of(token.visitor);
     call.token.emplace(token);
     return call;
@@ -285,7 +292,6 @@ class PartiesStore final : public Store {
   }
 
   void ask(Call& call, void (*step)(Call&, Store&)) {
-    const std::lock_guard lock(asking_[static_cast<std::size_t>(&call - arena_.calls.data())]);
     call.step = step;
     call.arena = &arena_;
     call.state = 1;
@@ -316,7 +322,7 @@ class PartiesStore final : public Store {
   std::shared_ptr<Store> store_;
   std::vector<Child> parties_;
   std::optional<shm::Segment> segment_;
-  std::array<std::mutex, kParties> asking_;
+  std::mutex turn_;  // One call at a time, from its question to its answer.
   std::recursive_mutex calling_;
   std::mutex mutex_;
   std::deque<Watch> watches_;
