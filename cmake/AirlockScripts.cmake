@@ -32,7 +32,7 @@ function(airlock_embed_scripts)
       string(APPEND text "${part}")
     endforeach()
     string(SHA1 sha "${text}")
-    string(APPEND entries "    {\"${step}\", \"${sha}\", R\"lua(${text})lua\"},\n")
+    string(APPEND entries "    {\"${step}\", \"${sha}\", R\"lua(${text})lua\"sv},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${EMBED_OUTPUT} @ONLY CONTENT
 "// Made by cmake/AirlockScripts.cmake.
@@ -41,6 +41,7 @@ function(airlock_embed_scripts)
 namespace airlock::@EMBED_NAMESPACE@ {
 
 const redis::Scripts& scripts() noexcept {
+  using namespace std::string_view_literals;  // Counted by the compiler: too long to be counted by a constant expression.
   static constexpr redis::Scripts kScripts = {{
 @entries@  }};
   return kScripts;
