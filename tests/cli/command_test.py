@@ -75,7 +75,7 @@ class Run(CommandCase):
         processes = [self.start("run", "--slots", "3", "x", "sh", "-c", script,
                                 self.path("inside"), self.path("seen")) for _ in range(50)]
         for process in processes:
-            self.assertEqual(process.wait(60), 0)
+            self.assertEqual(process.wait(60), 0, process.stderr.read())
         with open(self.path("seen"), encoding="utf-8") as seen:
             counts = [int(line) for line in seen]
         self.assertEqual(len(counts), 50)

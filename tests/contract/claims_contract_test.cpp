@@ -99,7 +99,8 @@ TEST_P(Claims, WhatIsRememberedOfARateStays) {
 
 TEST_P(Claims, NeitherJoinNorComeInGroups) {
   EXPECT_THROW((void)ask(returning("bob").joins()), InvalidArgument);
-  const Request request = returning("bob").request();
+  const Question question = returning("bob");
+  const Request request = question.request();
   EXPECT_THROW((void)store().admit_all(std::span(&request, 1)), InvalidArgument);
 }
 

@@ -1,5 +1,6 @@
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -17,21 +18,25 @@ class Watch : public StoreContract {
  protected:
   // Counts the calls to `name`.
   [[nodiscard]] bool watches(const std::string& name) {
-    return store().watch(gate(), VisitorId::named(name), [this, name] {
-      const std::lock_guard lock(mutex_);
-      ++calls_[name];
+    return store().watch(gate(), VisitorId::named(name), [heard = heard_, name] {
+      const std::lock_guard lock(heard->mutex);
+      ++heard->calls[name];
     });
   }
 
   int calls(const std::string& name) {
     deliver_calls();
-    const std::lock_guard lock(mutex_);
-    return calls_[name];
+    const std::lock_guard lock(heard_->mutex);
+    return heard_->calls[name];
   }
 
  private:
-  std::mutex mutex_;
-  std::map<std::string, int> calls_;
+  // The store, which ends after this, calls those who still watch.
+  struct Heard {
+    std::mutex mutex;
+    std::map<std::string, int> calls;
+  };
+  std::shared_ptr<Heard> heard_ = std::make_shared<Heard>();
 };
 
 TEST_P(Watch, AWaiterIsCalledWhenItIsHandedASlot) {
