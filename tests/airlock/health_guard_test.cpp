@@ -55,7 +55,7 @@ TEST_P(HealthGuardTest, AGuardThatThrowsIsIll) {
   options_.health = []() -> double { throw std::runtime_error("no answer"); };
   const HealthGuard guard(store_, "erp", options_);
   EXPECT_TRUE(eventually([&] { return is_paused(); }));
-  EXPECT_TRUE(guard.is_closed());
+  EXPECT_TRUE(eventually([&] { return guard.is_closed(); }));
 }
 
 TEST_P(HealthGuardTest, AGuardThatEndsLeavesTheGateOpen) {
