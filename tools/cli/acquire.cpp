@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <iostream>
 
 #include "airlock/error.hpp"
 #include "airlock/lease.hpp"
 #include "command.hpp"
 #include "entry.hpp"
+#include "output.hpp"
 
 namespace airlock::cli {
 namespace {
@@ -26,7 +26,7 @@ struct Held {
 Descriptor open_process(pid_t pid) {
   Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (process.get() >= 0) return process;
-  throw InvalidArgument("--while-pid " + std::to_string(pid) + ": " + std::strerror(errno));
+  throw InvalidArgument("--while-pid " + std::to_string(pid) + ": " + error_text(errno));
 }
 
 // In a process of its own: nobody waits for it, no terminal ends it, and it has no files of ours.

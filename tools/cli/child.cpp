@@ -7,17 +7,17 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "airlock/error.hpp"
 #include "command.hpp"
+#include "output.hpp"
 
 namespace airlock::cli {
 namespace {
 
 [[noreturn]] void fail_to_start(const std::string& command, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
-  throw Exit{missing ? kNotFound : kNotExecutable, command + ": " + std::strerror(error)};
+  throw Exit{missing ? kNotFound : kNotExecutable, command + ": " + error_text(error)};
 }
 
 // 0 if the file can be executed.
@@ -28,6 +28,7 @@ int try_file(const std::string& path) {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
   result.push_back(nullptr);
   return result;
@@ -55,7 +56,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(kNotExecutable);  // It died before that.
   }
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   execve(path, arguments, environment);
   const int error = errno;
   [[maybe_unused]] const auto written = write(report, &error, sizeof(error));
@@ -79,7 +80,7 @@ std::string find_executable(const std::string& command) {
   int found = ENOENT;
   while (true) {
     const std::string folder(rest.substr(0, rest.find(':')));
-    const std::string file = (folder.empty() ? "." : folder) + "/" + command;
+    std::string file = (folder.empty() ? "." : folder) + "/" + command;
     const int error = try_file(file);
     if (error == 0) return file;
     if (error == EACCES) found = error;

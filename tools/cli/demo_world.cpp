@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 #include <thread>
 #include <vector>
 
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
+#include "output.hpp"
 
 namespace airlock::cli::demo {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds kPause{20};  // Of a worker between its call
 
 [[noreturn]] void fail(const char* what) {
   throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
-                   std::string("demo: ") + what + ": " + std::strerror(errno));
+                   std::string("demo: ") + what + ": " + error_text(errno));
 }
 
 sockaddr_un socket_address(const std::string& name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <system_error>
 
 namespace airlock::cli {
 namespace {
@@ -38,6 +39,8 @@ std::string brief(Duration duration) {
   }
   return to_text(duration);
 }
+
+std::string error_text(int error) { return std::generic_category().message(error); }
 
 std::string digest(const VisitorId& visitor) {
   return VisitorId::named(visitor.text()).text().substr(0, 8);

@@ -19,6 +19,9 @@ using Json = nlohmann::ordered_json;
 // A length of time for people: two digits or so, and a unit.
 [[nodiscard]] std::string brief(Duration duration);
 
+// What the system says of an errno.
+[[nodiscard]] std::string error_text(int error);
+
 // What people see of a visitor. Whoever knows the visitor itself could act for it.
 [[nodiscard]] std::string digest(const VisitorId& visitor);
 

@@ -127,13 +127,15 @@ void Subscription::listen_once(std::unique_lock<std::mutex>& lock) {
   {
     const std::lock_guard again(mutex_);
     state_ = State::idle;
-    if (failed) ++attempts_;
+    if (failed) {
+      ++attempts_;
+      wanted_ = false;  // Until somebody asks for it again, from this moment on.
+    }
     changed_.notify_all();
   }
   watchers_.tell_all();
   lock.lock();
   if (!failed) return;
-  wanted_ = false;  // Until somebody asks for it again.
   changed_.wait_for(lock, kBackOff / 2 + (base::random64() % 1024) * kBackOff / 2048,
                     [this] { return stopping_; });
 }
