@@ -1,10 +1,14 @@
+#include <poll.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "airlock/airlock.hpp"
 #include "airlock/bulkhead.hpp"
+#include "airlock/mailbox.hpp"
 #include "rows.hpp"
 #include "subjects.hpp"
 
@@ -109,6 +113,47 @@ class ConditionTurn {
   std::uint64_t turns_ = 0;
 };
 
+// A line of so many who wait without a thread. One operation: who is inside goes, the next one is called back and is
+// inside, and the one that went joins the line again.
+class AsyncLine final : public Subject {
+ public:
+  explicit AsyncLine(std::uint32_t waiters) : waiters_(waiters) {
+    for (std::uint32_t i = 0; i <= waiters; ++i) join();
+    await_next();
+  }
+
+  void run(std::uint64_t operations) override {
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      inside_.reset();
+      await_next();
+      join();
+    }
+  }
+  void check(std::uint64_t operations) override {
+    require(arrivals_ == operations + 1, "one arrival for every operation");
+    require(store_->counts(std::span(&airlock_.gate(), 1)).front().waiting == waiters_,
+            "the line is as long as it was");
+  }
+
+ private:
+  void join() {
+    airlock_.enter_async(
+        {}, [this](Arrival& arrival) { inside_ = std::move(arrival.take().value()); }, mailbox_);
+  }
+  void await_next() {
+    pollfd called{mailbox_.fd(), POLLIN, 0};
+    require(poll(&called, 1, -1) == 1, "the descriptor tells of the arrival");
+    arrivals_ += mailbox_.run();
+  }
+
+  std::uint32_t waiters_;
+  std::shared_ptr<Store> store_ = open_store("memory:");
+  Airlock airlock_{store_, "erp", {.limit = 1, .ttl = kLong, .max_wait = kLong, .patience = kLong}};
+  Mailbox mailbox_;
+  std::optional<Lease> inside_;
+  std::uint64_t arrivals_ = 0;
+};
+
 }  // namespace
 
 void add_waiting_rows(std::vector<Row>& rows) {
@@ -122,6 +167,12 @@ void add_waiting_rows(std::vector<Row>& rows) {
                   .aim = 2.0,
                   .subject = [] { return std::make_unique<Alternate<AirlockTurn>>(); },
                   .reference = [] { return std::make_unique<Alternate<ConditionTurn>>(); },
+                  .time = Time::wall});
+  rows.push_back({.name = "memory: async hand-over, 10 000 waiters",
+                  .against = "10 waiters",
+                  .aim = 1.5,
+                  .subject = [] { return std::make_unique<AsyncLine>(10'000); },
+                  .reference = [] { return std::make_unique<AsyncLine>(10); },
                   .time = Time::wall});
 }
 
