@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/close_range.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -101,6 +102,29 @@ TEST_F(ShmFaults, ProcessesWithTheSamePidInOtherNamespacesAreTwo) {
                 "/children") >>
       other;
   if (other > 0) ::kill(other, SIGKILL);
+}
+
+// Its clock says something else: a lease of one would end a day too soon or too late for the other.
+TEST_F(ShmFaults, AProcessInAnotherTimeNamespaceIsRefused) {
+  need_root();
+  if (IsSkipped()) return;
+  ASSERT_TRUE(enters("ann"));
+  Child child([&] {
+    if (unshare(CLONE_NEWTIME) != 0) _exit(2);
+    if (!(std::ofstream("/proc/self/timens_offsets") << "monotonic 86400 0\n" << std::flush))
+      _exit(3);
+    Child inner([&] {
+      try {
+        (void)open()->id();
+      } catch (const StoreError& error) {
+        if (std::string(error.what()).find("time namespace") != std::string::npos) return;
+      }
+      _exit(4);
+    });
+    if (!inner.wait()) _exit(5);
+  });
+  EXPECT_TRUE(child.wait());
+  EXPECT_TRUE(enters("ann")) << "who is in goes on";
 }
 
 TEST_F(ShmFaults, ALivingProcessWithThePidOfADeadOneIsAnother) {
@@ -269,9 +293,9 @@ TEST_F(ShmFaults, OfManyThatWaitAndDieTheOthersKeepTheirOrder) {
   EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
 }
 
-TEST_F(ShmFaults, ManyComeAndGoAndNothingIsLeft) {
+TEST_F(ShmFaults, ManyComeAndGoAndNothingIsLeft) {  // 100 000 times.
   constexpr int kProcesses = 16;
-  constexpr int kTimes = 150;
+  constexpr int kTimes = 6250;
   std::vector<Child> children;
   for (int i = 0; i < kProcesses; ++i) {
     children.emplace_back([&] {

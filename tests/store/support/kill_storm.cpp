@@ -100,7 +100,7 @@ class Worker {
     done();
     // Most sleep with what they hold, so that those at work, and the dying, get on.
     while (!board_.failed) {
-      for (std::uint32_t i = below(200); i > 0; --i) step();
+      for (std::uint32_t i = below(50); i > 0; --i) step();
       usleep(below(30'000));
     }
   }
@@ -294,15 +294,19 @@ class Controller {
   KillStorm::Result run() {
     const auto began = SteadyClock::now();
     for (std::uint32_t i = 0; i < storm_.workers; ++i) start(i);
+    std::array<std::uint32_t, 4> victims{};  // At once: dying takes longer than killing.
     while (result_.kills < storm_.kills && SteadyClock::now() - began < storm_.at_most &&
            !board_->failed) {
-      const std::uint32_t number = choose();
-      end(number);
-      start(number);
-      ++result_.kills;
+      for (std::uint32_t& victim : victims) kill_one(victim = choose());
+      for (const std::uint32_t victim : victims) {
+        bury(victim);
+        start(victim);
+      }
+      result_.kills += victims.size();
       if (result_.kills % 64 == 0) check_for_hangs();
     }
-    for (std::uint32_t i = 0; i < storm_.workers; ++i) end(i);
+    for (std::uint32_t i = 0; i < storm_.workers; ++i) kill_one(i);
+    for (std::uint32_t i = 0; i < storm_.workers; ++i) bury(i);
     result_.took =
         std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - began);
     check_for_leaks();
@@ -314,9 +318,10 @@ class Controller {
   // Rather one that is in the middle of a step.
   [[nodiscard]] std::uint32_t choose() {
     auto number = static_cast<std::uint32_t>(random_() % storm_.workers);
-    for (std::uint32_t i = 0; i < storm_.workers && board_->logs[number].doing == 0; ++i) {
+    for (std::uint32_t i = 0; i < storm_.workers && !is_at_work(number); ++i) {
       number = (number + 1) % storm_.workers;
     }
+    while (board_->logs[number].alive == 0) number = (number + 1) % storm_.workers;
     return number;
   }
 
@@ -341,9 +346,16 @@ class Controller {
     pids_[number] = pid;
   }
 
-  void end(std::uint32_t number) {
+  [[nodiscard]] bool is_at_work(std::uint32_t number) const {
+    return board_->logs[number].alive != 0 && board_->logs[number].doing != 0;
+  }
+
+  void kill_one(std::uint32_t number) {
     board_->logs[number].alive = 0;
     kill(pids_[number], SIGKILL);
+  }
+
+  void bury(std::uint32_t number) {
     int status = 0;
     waitpid(pids_[number], &status, 0);
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
