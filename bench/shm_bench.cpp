@@ -248,20 +248,14 @@ class GateTurn {
     }
 
     Answer wait() {
-      called_.store(0);
-      const auto call = [this] {
-        called_.store(1);
-        base::futex_wake(called_, 1);
-      };
-      if (store_->watch(request_.gate, request_.visitor, call)) {
-        while (called_ == 0) base::futex_wait(called_, 0, std::chrono::milliseconds(25));
-      }
+      const Instant recheck = store_->clock().now() + store_->recheck().head;
+      (void)store_->await(request_.gate, request_.visitor, sleeper_, recheck);
       return store_->admit(request_);
     }
 
     GateTurn& turn_;
     std::shared_ptr<Store> store_;
-    std::atomic<std::uint32_t> called_ = 0;
+    std::shared_ptr<Sleeper> sleeper_ = std::make_shared<Sleeper>();
     Request request_{.gate = "erp",
                      .visitor = {},
                      .permits = permits(1),

@@ -15,6 +15,7 @@
 #include "airlock/export.hpp"
 #include "airlock/look.hpp"
 #include "airlock/request.hpp"
+#include "airlock/sleeper.hpp"
 #include "airlock/token.hpp"
 
 namespace airlock {
@@ -114,6 +115,12 @@ class AIRLOCK_EXPORT Store {
   [[nodiscard]] virtual bool watch(const GateName& gate, const VisitorId& visitor,
                                    std::function<void()> changed) = 0;
   virtual void unwatch(const GateName& gate, const VisitorId& visitor) = 0;
+
+  // Watches, and the calling thread sleeps until there is news, somebody wakes it, or the deadline.
+  // Returns whether there is news. Ends the watch of this visitor that was there before; one that
+  // outlives the call is ended by unwatch().
+  [[nodiscard]] virtual bool await(const GateName& gate, const VisitorId& visitor,
+                                   const std::shared_ptr<Sleeper>& sleeper, Instant deadline);
 
   // How often a waiter should ask although nobody called: at the head of the line, and behind it.
   struct Recheck {

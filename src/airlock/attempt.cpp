@@ -134,27 +134,19 @@ Outcome<Lease> Attempt::wait() {
 
 // Until there is news, it is time to ask again, or the wait is over.
 void Attempt::sleep() {
-  if (!signal_) signal_ = std::make_shared<Signal>();
-  const auto wake = [signal = signal_](bool news) {
-    return [signal, news] {
-      const std::lock_guard lock(signal->mutex);
-      signal->woken = true;
-      signal->news = signal->news || news;
-      signal->changed.notify_one();
-    };
-  };
-  if (!watch(wake(true))) {
-    news_ = true;
-    return;
+  if (!sleeper_) sleeper_ = std::make_shared<Sleeper>();
+  const auto wake = [sleeper = sleeper_] { sleeper->wake(false); };
+  const std::stop_callback on_stop(ask_.stop, wake);
+  const std::stop_callback on_close(entrance_.keeper().closing(), wake);
+  if (!ask_failed_) {  // Else there may be news, but they cannot be asked for yet.
+    try {
+      watched_ = true;
+      news_ = entrance_.keeper().store().await(gate_, visitor_, sleeper_, next());
+      return;
+    } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): then time alone wakes it
+    }
   }
-  const std::stop_callback on_stop(ask_.stop, wake(false));
-  const std::stop_callback on_close(entrance_.keeper().closing(), wake(false));
-  std::unique_lock lock(signal_->mutex);
-  while (!signal_->woken && clock_.now() < next()) {
-    clock_.wait_until(lock, signal_->changed, next());
-  }
-  signal_->woken = false;
-  news_ = std::exchange(signal_->news, false);
+  news_ = sleeper_->sleep(clock_, next());
 }
 
 void Attempt::give_up() {

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -40,14 +38,6 @@ class Attempt {
   void leave() noexcept;
 
  private:
-  // Set from any thread, waited for in one.
-  struct Signal {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool woken = false;
-    bool news = false;  // Not only that it is to stop.
-  };
-
   bool ask();  // Once; true: decided.
   [[nodiscard]] Duration waited() const { return clock_.now() - began_; }
   [[nodiscard]] bool is_over() const;
@@ -71,7 +61,7 @@ class Attempt {
   bool news_ = false;
   bool ask_failed_ = false;
   bool watched_ = false;
-  std::shared_ptr<Signal> signal_;
+  std::shared_ptr<Sleeper> sleeper_;
 };
 
 }  // namespace airlock::keeping

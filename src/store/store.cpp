@@ -10,4 +10,10 @@ Renewal Store::renew(const Token& token, Duration ttl) {
   return item.result;
 }
 
+bool Store::await(const GateName& gate, const VisitorId& visitor,
+                  const std::shared_ptr<Sleeper>& sleeper, Instant deadline) {
+  if (!watch(gate, visitor, [sleeper] { sleeper->wake(true); })) return true;
+  return sleeper->sleep(clock(), deadline);
+}
+
 }  // namespace airlock

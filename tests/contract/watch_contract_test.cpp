@@ -259,6 +259,29 @@ TEST_P(Watch, ABlockedVisitorGoesOnWhenAnotherThreadReleases) {
   enters("bob");
 }
 
+TEST_P(Watch, WhoAwaitsWhatHasComeDoesNotSleep) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  EXPECT_TRUE(releases(ann));
+  const auto sleeper = std::make_shared<Sleeper>();
+  EXPECT_TRUE(store().await(gate(), VisitorId::named("bob"), sleeper, kForever));
+  EXPECT_TRUE(store().await(gate(), VisitorId::named("nobody"), sleeper, kForever));
+}
+
+TEST_P(Watch, ASleeperIsWokenAlsoBeforeItSleeps) {
+  enters("ann");
+  waits("bob");
+  const auto sleeper = std::make_shared<Sleeper>();
+  sleeper->wake(false);
+  EXPECT_FALSE(store().await(gate(), VisitorId::named("bob"), sleeper, kForever)) << "no news";
+  sleeper->wake(true);
+  sleeper->wake(false);
+  EXPECT_TRUE(store().await(gate(), VisitorId::named("bob"), sleeper, kForever)) << "news stays";
+  EXPECT_FALSE(store().await(gate(), VisitorId::named("bob"), sleeper, store().clock().now()))
+      << "news is told once, and the time is up";
+  store().unwatch(gate(), VisitorId::named("bob"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, Watch, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace

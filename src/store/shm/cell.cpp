@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/futex.hpp"
+#include "store/shm/chair.hpp"
 
 namespace airlock::shm {
 namespace {
@@ -70,6 +71,7 @@ void Cell::changed(model::Ref /*ref*/, model::Visit& visit) noexcept {
   const std::uint32_t number = visit.watch_number.get();
   visit.watcher.set(0);
   if (watcher == process_.self()) {
+    if (const auto* const chair = Chair::tell(process_.record(), number)) return wake_later(*chair);
     if (told_.own_count < Told::kMost) told_.own[told_.own_count] = number;
     ++told_.own_count;
   } else if (!process_.is_known_dead(watcher)) {
@@ -79,22 +81,27 @@ void Cell::changed(model::Ref /*ref*/, model::Visit& visit) noexcept {
 
 void Cell::tell(std::uint32_t process, std::uint32_t watch) noexcept {
   ProcessRecord& record = segment_.process(process);
+  if (const auto* const chair = Chair::tell(record, watch)) return wake_later(*chair);
   const bool noted = std::ranges::any_of(record.notices, [&](auto& notice) {
     std::uint32_t empty = 0;
     return notice.compare_exchange_strong(empty, watch + 1);
   });
   if (!noted) record.overflow.store(1);
   record.news.fetch_add(1);
-  auto* const end = told_.others.begin() + std::min(told_.other_count, Told::kMost);
-  if (std::find(told_.others.begin(), end, process) != end) return;
-  if (told_.other_count == Told::kMost) return base::futex_wake(record.news, 1);
-  told_.others[told_.other_count++] = process;
+  wake_later(record.news);
+}
+
+void Cell::wake_later(const std::atomic<std::uint32_t>& word) noexcept {
+  const auto* const* const end = told_.words.begin() + told_.word_count;
+  if (std::find(told_.words.cbegin(), end, &word) != end) return;
+  if (told_.word_count == Told::kMost) return base::futex_wake(word, 1);
+  told_.words[told_.word_count++] = &word;
 }
 
 Cell::Told Cell::take_told() noexcept {
   const Told told = told_;
   told_.own_count = 0;
-  told_.other_count = 0;
+  told_.word_count = 0;
   return told;
 }
 

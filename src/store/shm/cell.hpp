@@ -34,10 +34,10 @@ class Cell final : public sharded::StepSource, private model::Listener {
     static constexpr std::size_t kMost = 32;
     std::array<std::uint32_t, kMost> own;  // Numbers of watches of this process,
     std::size_t own_count = 0;
-    std::array<std::uint32_t, kMost> others;  // and processes to be woken.
-    std::size_t other_count = 0;
+    std::array<const std::atomic<std::uint32_t>*, kMost> words;  // and on what others sleep.
+    std::size_t word_count = 0;
   };
-  [[nodiscard]] bool has_told() const noexcept { return told_.own_count + told_.other_count != 0; }
+  [[nodiscard]] bool has_told() const noexcept { return told_.own_count + told_.word_count != 0; }
   [[nodiscard]] Told take_told() noexcept;
 
  private:
@@ -46,6 +46,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   [[nodiscard]] bool anyone_died() noexcept override;
   [[nodiscard]] bool is_dead(model::Owner owner) noexcept override;
 
+  void wake_later(const std::atomic<std::uint32_t>& word) noexcept;
   void repair(model::Moment& moment);
   void fold(model::Moment& moment);
   void tell(std::uint32_t process, std::uint32_t watch) noexcept;

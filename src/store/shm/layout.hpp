@@ -62,13 +62,15 @@ struct Header {
 // one first.
 struct alignas(64) ProcessRecord {
   static constexpr std::size_t kNotices = 24;
+  static constexpr std::size_t kChairs = 4;
 
   Shared<std::uint32_t> incarnation;
   Shared<std::uint32_t> live;  // The incarnation that uses it; 0: none. Others look here first.
   Shared<std::uint32_t> pid;   // For people; means nothing to this store.
-  alignas(64) Shared<std::uint32_t> news;  // Raised with every notice; its threads sleep on it.
+  alignas(64) Shared<std::uint32_t> news;  // Raised with every notice; its own thread sleeps on it.
   Shared<std::uint32_t> overflow;          // There were more notices than places.
   std::array<Shared<std::uint32_t>, kNotices> notices;  // Numbers of watches + 1.
+  std::array<Shared<std::uint32_t>, kChairs> chairs;    // Threads that wait sleep on these.
 };
 
 struct alignas(kPage) ShardControl {

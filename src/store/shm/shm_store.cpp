@@ -66,12 +66,20 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
              std::function<void()> changed) override {
     State& state = this->state();
     state.listen();
-    Step step(*this, state, gate);
-    const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
-    if (!visit || visit->news_pending()) return false;
-    visit->watch_number.set(state.watches().add(gate, visitor, std::move(changed)));
-    visit->watcher.set(state.owner());
-    return true;
+    return watch_by(state, gate, visitor,
+                    [&] { return state.watches().add(gate, visitor, std::move(changed)); });
+  }
+
+  // A clock that a test steps wakes nobody who sleeps on a chair.
+  bool await(const GateName& gate, const VisitorId& visitor,
+             const std::shared_ptr<Sleeper>& sleeper, Instant deadline) override {
+    State& state = this->state();
+    Chair chair = state.chair();
+    if (!chair || &clock() != &Clock::system()) {
+      return Store::await(gate, visitor, sleeper, deadline);
+    }
+    if (!watch_by(state, gate, visitor, [&] { return chair.number(); })) return true;
+    return chair.sleep(*sleeper, deadline);
   }
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
@@ -88,6 +96,17 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
 
  private:
   friend ShardedStore;
+
+  // From now on who has news for the visitor tells this process, by that number. False: there is.
+  template <typename Number>
+  bool watch_by(State& state, const GateName& gate, const VisitorId& visitor, Number number) {
+    Step step(*this, state, gate);
+    const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
+    if (!visit || visit->news_pending()) return false;
+    visit->watch_number.set(number());
+    visit->watcher.set(state.owner());
+    return true;
+  }
 
   State& state() {
     State* const state = state_.load(std::memory_order_acquire);

@@ -116,9 +116,7 @@ void State::run() noexcept {
 }
 
 void State::deliver(const Cell::Told& told) noexcept {
-  for (std::size_t i = 0; i < told.other_count; ++i) {
-    base::futex_wake(segment_.process(told.others[i]).news, 1);
-  }
+  for (std::size_t i = 0; i < told.word_count; ++i) base::futex_wake(*told.words[i], 1);
   if (told.own_count > Cell::Told::kMost) return watches_.call_all();
   for (std::size_t i = 0; i < told.own_count; ++i) watches_.call(told.own[i]);
 }

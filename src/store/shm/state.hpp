@@ -8,6 +8,7 @@
 
 #include "base/fork.hpp"
 #include "store/shm/cell.hpp"
+#include "store/shm/chair.hpp"
 
 namespace airlock::shm {
 
@@ -45,6 +46,9 @@ class State {
   // Before a watch is known to others: from now on a thread calls those that they tell of.
   void listen();
 
+  // Where the calling thread may sleep instead.
+  [[nodiscard]] Chair chair() noexcept { return Chair(process_.record(), chairs_taken_); }
+
   // After a step, unlocked.
   void deliver(const Cell::Told& told) noexcept;
 
@@ -68,6 +72,7 @@ class State {
   std::atomic<bool> stopping_ = false;
   std::atomic<model::Micros> last_check_ = 0;
   std::atomic<bool> listening_ = false;
+  std::atomic<std::uint32_t> chairs_taken_ = 0;
   std::thread thread_;
   std::shared_ptr<State> self_;  // Until it is closed.
   State* before_ = nullptr;      // Lost, but others may still be in the middle of a step.

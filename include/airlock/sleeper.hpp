@@ -1,0 +1,38 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+#include "airlock/clock.hpp"
+#include "airlock/export.hpp"
+
+namespace airlock {
+
+// A thread that sleeps while its visitor waits: Store::await() puts it to sleep, any thread may
+// wake it. It serves one thread, again and again.
+class AIRLOCK_EXPORT Sleeper {
+ public:
+  // It goes on at once, or as soon as it wants to sleep; with `news` it learns that something may
+  // have changed for its visitor.
+  void wake(bool news) noexcept;
+
+  // For stores: the thread sleeps here. Returns whether it was woken with news.
+  [[nodiscard]] bool sleep(Clock& clock, Instant deadline);
+
+  // For stores where threads sleep elsewhere: from now until get_up(), wake() calls `rouse`, under
+  // a lock. False: it has been woken already.
+  [[nodiscard]] bool lie_down(std::function<void()> rouse);
+  bool get_up() noexcept;  // Whether it was woken with news.
+
+ private:
+  bool take_news() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> rouse_;
+  bool woken_ = false;
+  bool news_ = false;
+};
+
+}  // namespace airlock
