@@ -115,9 +115,12 @@ TEST_F(ShmAwait, TheEndOfItsTimeWakesIt) {
 // before it is told.
 TEST_F(ShmAwait, NoWakeUpIsLost) {
   constexpr int kTurns = 2000;
+  SharedValue<std::atomic<int>> arrived;
   SharedValue<std::atomic<int>> playing;
+  *playing = 4;
   const auto play = [&](const std::shared_ptr<Store>& store) {
-    ++*playing;
+    ++*arrived;
+    if (!becomes_true([&] { return *arrived == 4; })) return false;
     const auto sleeper = std::make_shared<Sleeper>();
     Request request{.gate = "gate", .permits = Permits{.limit = 1, .ttl = 1h}};
     request.line = {.join = true, .patience = 1h, .claim_window = 1h};
