@@ -1,6 +1,7 @@
 # Install, export and pkg-config. Nothing installed names its prefix, so the tree can be moved.
 include(CMakePackageConfigHelpers)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)  # What the package libairlock-dev has.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/airlock)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
