@@ -40,6 +40,10 @@ class AIRLOCK_EXPORT Place {
   // 1: next, as of the last time it was asked. 0: not in the line.
   [[nodiscard]] std::uint32_t position() const noexcept;
 
+  // The expected wait, as of then: people ahead times the mean interval between grants. 0: not
+  // known, or not in the line.
+  [[nodiscard]] Duration eta() const noexcept;
+
   void leave() noexcept;
 
  private:

@@ -1,6 +1,5 @@
 #include "airlock/airlock.hpp"
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -19,8 +18,7 @@ struct Place::State {
   std::condition_variable changed;
   bool left = false;
   std::optional<Arrival> arrival;
-  std::shared_ptr<std::atomic<std::uint32_t>> position =
-      std::make_shared<std::atomic<std::uint32_t>>(0);
+  std::shared_ptr<keeping::Standing> standing = std::make_shared<keeping::Standing>();
   keeping::AsyncEntries::Ticket ticket;
   std::uint64_t generation = base::fork_generation();
 
@@ -36,7 +34,7 @@ Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, co
         if (!state->left) state->arrival.emplace(std::move(arrival));
         state->changed.notify_all();
       },
-      state_->position);
+      state_->standing);
 }
 
 Place::Place(Place&& other) noexcept = default;
@@ -63,7 +61,11 @@ Outcome<Lease> Place::wait() {
 }
 
 std::uint32_t Place::position() const noexcept {
-  return state_->is_own() ? state_->position->load() : 0;
+  return state_->is_own() ? state_->standing->position.load() : 0;
+}
+
+Duration Place::eta() const noexcept {
+  return state_->is_own() ? state_->standing->eta.load() : Duration(0);
 }
 
 void Place::leave() noexcept {

@@ -23,12 +23,12 @@ std::shared_ptr<AsyncEntries> AsyncEntries::make(Clock& clock) {
 
 AsyncEntries::Ticket AsyncEntries::start(std::shared_ptr<Entrance> entrance, const GateName& gate,
                                          const Ask& ask, Deliver deliver,
-                                         std::shared_ptr<std::atomic<std::uint32_t>> position) {
+                                         std::shared_ptr<Standing> standing) {
   const std::stop_token closing = entrance->shared_keeper()->closing();
   auto entry = std::make_unique<Entry>(std::move(entrance), gate, ask, std::move(deliver));
   entry->attempt.join();
-  entry->position = std::move(position);
-  show_position(*entry);
+  entry->standing = std::move(standing);
+  show_standing(*entry);
   Ticket ticket;
   ticket.entries_ = weak_from_this();
   ticket.number_ = entry->number = ++last_;
@@ -53,8 +53,10 @@ std::function<void()> AsyncEntries::waker(std::uint64_t number, Why why) {
   };
 }
 
-void AsyncEntries::show_position(const Entry& entry) noexcept {
-  if (entry.position) *entry.position = entry.attempt.position();
+void AsyncEntries::show_standing(const Entry& entry) noexcept {
+  if (!entry.standing) return;
+  entry.standing->position = entry.attempt.position();
+  entry.standing->eta = entry.attempt.eta();
 }
 
 void AsyncEntries::ready(std::uint64_t number, Why why) {
@@ -115,7 +117,7 @@ void AsyncEntries::step(Entry& entry) {
       return finish(entry, Outcome<Lease>(Refused{.reason = Reason::late}));
     }
     const bool decided = entry.attempt.advance();
-    show_position(entry);
+    show_standing(entry);
     if (decided) return finish(entry, entry.attempt.take());
   } catch (...) {
     return finish(entry, std::current_exception());

@@ -17,6 +17,12 @@
 
 namespace airlock::keeping {
 
+// Where an entry stands in its line, to be looked at from any thread.
+struct Standing {
+  std::atomic<std::uint32_t> position = 0;
+  std::atomic<Duration> eta = Duration(0);
+};
+
 // Everybody of this process who waits at a store without a thread of its own. One thread,
 // `airlock-enter`, asks for them when there is news or it is time.
 class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
@@ -37,10 +43,10 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
     std::uint64_t number_ = 0;
   };
 
-  // Takes the place and calls `deliver` once, on the thread, when it is decided. `position` is kept
+  // Takes the place and calls `deliver` once, on the thread, when it is decided. `standing` is kept
   // up to date, if there is one.
   Ticket start(std::shared_ptr<Entrance> entrance, const GateName& gate, const Ask& ask,
-               Deliver deliver, std::shared_ptr<std::atomic<std::uint32_t>> position = {});
+               Deliver deliver, std::shared_ptr<Standing> standing = {});
 
   explicit AsyncEntries(Clock& clock) noexcept : clock_(clock) {}
 
@@ -58,7 +64,7 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
     bool is_ready = true;
     bool has_news = false;
     bool is_cancelled = false;
-    std::shared_ptr<std::atomic<std::uint32_t>> position;
+    std::shared_ptr<Standing> standing;
     Timer timer;
     std::optional<std::stop_callback<std::function<void()>>> on_stop;
     std::optional<std::stop_callback<std::function<void()>>> on_close;
@@ -72,7 +78,7 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
   enum class Why { news, stop, cancel };
   void ready(std::uint64_t number, Why why);
   [[nodiscard]] std::function<void()> waker(std::uint64_t number, Why why);
-  static void show_position(const Entry& entry) noexcept;
+  static void show_standing(const Entry& entry) noexcept;
 
   Clock& clock_;
   base::Mutex mutex_;

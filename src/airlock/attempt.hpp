@@ -35,6 +35,7 @@ class Attempt {
   [[nodiscard]] Outcome<Lease> take() { return std::move(*outcome_); }
 
   [[nodiscard]] std::uint32_t position() const noexcept { return queued_ ? queued_->position : 0; }
+  [[nodiscard]] Duration eta() const noexcept { return queued_ ? queued_->eta : Duration(0); }
   void leave() noexcept;
 
  private:

@@ -29,6 +29,21 @@ class AirlockTest : public WaitingTest {
     EXPECT_TRUE(eventually([&] { return waiting(kGate) == before + 1; }));
     return thread;
   }
+
+  // A line that serves one in ten seconds; one is in.
+  void serve_one_in_ten_seconds() {
+    const auto ask = [](std::uint64_t number) {
+      return Request{.gate = kGate,
+                     .visitor = {1, number},
+                     .permits = Permits{.limit = 1, .ttl = 1h},
+                     .line = {.join = true, .patience = 1h}};
+    };
+    const Answer first = store_->admit(ask(1));
+    (void)store_->admit(ask(2));
+    clock_.advance(10s);
+    EXPECT_TRUE(store_->release(std::get<Granted>(first).token));
+    EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(ask(2))));
+  }
 };
 
 TEST_P(AirlockTest, RefusesWrongOptionsWhenItIsMade) {
@@ -147,23 +162,26 @@ TEST_P(AirlockTest, CloseEndsTheWait) {
 
 TEST_P(AirlockTest, RefusesAtOnceWhenItWouldBeLate) {
   const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = 1s, .refuse_late = true});
-  // A line that serves one in ten seconds.
-  const auto ask = [](std::uint64_t number) {
-    return Request{.gate = kGate,
-                   .visitor = {1, number},
-                   .permits = Permits{.limit = 1, .ttl = 1h},
-                   .line = {.join = true, .patience = 1h}};
-  };
-  const Answer first = store_->admit(ask(1));
-  (void)store_->admit(ask(2));
-  clock_.advance(10s);
-  EXPECT_TRUE(store_->release(std::get<Granted>(first).token));
-  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(ask(2))));
-
+  serve_one_in_ten_seconds();
   const Outcome<Lease> refused = airlock.enter();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reason, Reason::late);
   EXPECT_EQ(refused.error().waited, 0s);
+}
+
+TEST_P(AirlockTest, APlaceKnowsItsExpectedWaitOnceTheLineHasMoved) {
+  const Airlock fresh(store_, "fresh", {.limit = 1, .max_wait = kForever});
+  const Place in = fresh.join();
+  const Place next = fresh.join();
+  EXPECT_EQ(in.eta(), 0s) << "it is in";
+  EXPECT_EQ(next.eta(), 0s) << "not known yet";
+
+  serve_one_in_ten_seconds();
+  const Airlock busy(store_, kGate, {.limit = 1, .max_wait = kForever});
+  const Place first = busy.join();
+  const Place second = busy.join();
+  EXPECT_EQ(first.eta(), 10s);
+  EXPECT_EQ(second.eta(), 20s);
 }
 
 TEST_P(AirlockTest, APlaceIsTakenHereAndWaitedForElsewhere) {

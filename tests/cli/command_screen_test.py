@@ -3,6 +3,7 @@
 
 import shutil
 import subprocess
+import time
 import unittest
 
 from command_case import BINARY, CommandCase, eventually
@@ -35,11 +36,32 @@ class Screen(CommandCase):
     def test_who_waits_sees_its_place(self):
         holder, _ = self.start_inside("x")
         self.open(f"{BINARY} run x echo done")
-        self.shows("waiting at x, number 1 in line")
+        self.shows("waiting at x for")
+        self.shows(", position 1")
+        self.assertNotIn("about", self.screen(), "nothing is known yet")
         holder.terminate()
         self.shows("done")
         self.shows("status 0")
         self.assertNotIn("waiting", self.screen())
+
+    def test_who_waits_sees_how_long_it_may_take(self):
+        first, _ = self.start_inside("x")
+        second = self.start("run", "x", "sleep", "60")
+        self.assertTrue(eventually(lambda: self.waiting("x") == 1))
+        time.sleep(1.2)
+        first.terminate()
+        self.assertTrue(eventually(lambda: self.waiting("x") == 0))
+        self.open(f"{BINARY} run x echo done")
+        self.shows(", position 1, about 2s")
+        second.terminate()
+
+    def test_the_waiting_line_fits_a_narrow_terminal(self):
+        gate = "a-gate-with-a-rather-long-name"
+        self.start_inside(gate)
+        self.open(f"{BINARY} run -w 1 {gate} true", columns=20)
+        self.shows("waiting at a-gate")
+        self.shows("status 75")
+        self.assertNotIn("waiting at a-gate", self.screen())
 
     def test_top(self):
         self.start_inside("--slots", "4", "builds")

@@ -54,7 +54,7 @@ Outcome<Lease> wait_in_line(const Airlock& airlock, const Entry& entry, Signals&
     const int fatal = signals.next_fatal();
     if (fatal != 0 && signal == 0) stop.request_stop();
     if (fatal != 0) signal = fatal;
-    line.show(place.position());
+    line.show(place.position(), place.eta());
   }
   waiter.join();
   line.clear();

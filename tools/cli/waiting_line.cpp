@@ -1,5 +1,6 @@
 #include "waiting_line.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +12,11 @@ namespace {
 constexpr std::array kFrames = {"|", "/", "-", "\\"};
 constexpr const char* kEraseLine = "\r\x1b[K";
 
+int columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
 }  // namespace
 
 WaitingLine::WaitingLine(const GateName& gate)
@@ -20,17 +26,15 @@ std::chrono::milliseconds WaitingLine::interval() const noexcept {
   return std::chrono::milliseconds(visible_ ? 120 : -1);
 }
 
-void WaitingLine::show(std::uint32_t position) {
+void WaitingLine::show(std::uint32_t position, Duration eta) {
   if (!visible_) return;
   const auto waited = std::chrono::steady_clock::now() - began_;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(waited).count();
-  const char* const frame = kFrames[frame_++ % kFrames.size()];
-  if (position == 0) {
-    std::fprintf(stderr, "%s%s waiting at %s, %lds", kEraseLine, frame, gate_.c_str(), seconds);
-  } else {
-    std::fprintf(stderr, "%s%s waiting at %s, number %u in line, %lds", kEraseLine, frame,
-                 gate_.c_str(), position, seconds);
-  }
+  std::string text = std::string(kFrames[frame_++ % kFrames.size()]) + " waiting at " + gate_ +
+                     " for " + to_text(std::chrono::floor<std::chrono::seconds>(waited));
+  if (position != 0) text += ", position " + std::to_string(position);
+  if (eta != Duration(0))
+    text += ", about " + to_text(std::chrono::ceil<std::chrono::seconds>(eta));
+  std::fprintf(stderr, "%s%.*s", kEraseLine, columns() - 1, text.c_str());
 }
 
 void WaitingLine::clear() {

@@ -15,7 +15,7 @@ class WaitingLine {
 
   // How often it moves; for ever where nobody sees it.
   [[nodiscard]] std::chrono::milliseconds interval() const noexcept;
-  void show(std::uint32_t position);
+  void show(std::uint32_t position, Duration eta);  // 0: not known.
   void clear();
 
  private:
