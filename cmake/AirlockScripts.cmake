@@ -10,7 +10,7 @@ set(AIRLOCK_FAST_admit admit_fast)
 set(AIRLOCK_FAST_release release_fast)
 set(AIRLOCK_FAST_renew renew_fast)
 set(AIRLOCK_SCRIPT_STEPS admit admit_all leave refund release renew hold watch settle counts look
-  set_limit pause resume revoke purge)
+  set_limit pause resume revoke purge rights)
 set(AIRLOCK_PRELUDE_admit asks)
 set(AIRLOCK_PRELUDE_admit_all asks)
 set(AIRLOCK_PRELUDE_release leases)

@@ -13,6 +13,7 @@
 #include "airlock/clock.hpp"
 #include "airlock/error.hpp"
 #include "airlock/export.hpp"
+#include "airlock/finding.hpp"
 #include "airlock/look.hpp"
 #include "airlock/request.hpp"
 #include "airlock/sleeper.hpp"
@@ -132,6 +133,9 @@ class AIRLOCK_EXPORT Store {
   // Ends what has run out at gates that nobody asks for. Steps do it in passing; a quiet store may
   // be told to.
   virtual void collect() = 0;
+
+  // What an operator should know of it: where it is, how full, what to mend. Nothing to say: empty.
+  [[nodiscard]] virtual std::vector<Finding> examine();
 
   // Short forms of the above.
   Renewal renew(const Token& token, Duration ttl);

@@ -71,8 +71,8 @@ class AIRLOCK_EXPORT ManualClock final : public Clock {
 [[nodiscard]] AIRLOCK_EXPORT std::shared_ptr<Store> memory_store(ManualClock& clock);
 
 // Passes every call on to another store, except where told to fail. Faults meet the steps that ask
-// or change the store's state, never id, clock, recheck, collect, watch and unwatch. Safe to use
-// from any thread.
+// or change the store's state, never id, clock, recheck, collect, examine, watch and unwatch. Safe to
+// use from any thread.
 class AIRLOCK_EXPORT FaultyStore final : public Store {
  public:
   explicit FaultyStore(std::shared_ptr<Store> inner);
@@ -127,6 +127,7 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
   void unwatch(const GateName& gate, const VisitorId& visitor) override;
   Recheck recheck() const noexcept override;
   void collect() override;
+  std::vector<Finding> examine() override;
 
  private:
   enum class Reply { delivered, dropped };

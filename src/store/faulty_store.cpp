@@ -91,6 +91,7 @@ StoreId FaultyStore::id() { return inner_->id(); }
 Clock& FaultyStore::clock() noexcept { return inner_->clock(); }
 FaultyStore::Recheck FaultyStore::recheck() const noexcept { return inner_->recheck(); }
 void FaultyStore::collect() { inner_->collect(); }
+std::vector<Finding> FaultyStore::examine() { return inner_->examine(); }
 
 Answer FaultyStore::admit(const Request& request) {
   return perform("admit", [&] { return inner_->admit(request); });

@@ -4,6 +4,8 @@ namespace airlock {
 
 Store::~Store() = default;
 
+std::vector<Finding> Store::examine() { return {}; }
+
 Renewal Store::renew(const Token& token, Duration ttl) {
   RenewItem item{.token = token, .ttl = ttl};
   renew({&item, 1});

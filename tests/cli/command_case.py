@@ -1,5 +1,6 @@
 """What the tests of the command share: the binary, a store of their own, ways to run and to wait."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -70,7 +71,31 @@ class CommandCase(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def findings(self):
+        """What doctor says, and its status."""
+        done = self.airlock("doctor", "--json")
+        return json.loads(done.stdout), done.returncode
+
     def waiting(self, gate):
-        import json
         done = self.airlock("show", gate, "--json")
         return json.loads(done.stdout)["waiting"] if done.returncode == 0 else 0
+
+
+@unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+class RedisCase(CommandCase):
+    """With a server of its own in the place of shared memory."""
+
+    def setUp(self):
+        super().setUp()
+        self.socket = self.path("redis.sock")
+        self.server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.socket,
+                                        "--save", "", "--dir", self.dir], stdout=subprocess.DEVNULL)
+        self.started.append(self.server)
+        self.use()
+        self.assertTrue(eventually(lambda: os.path.exists(self.socket)))
+
+    def use(self, options="", user=""):
+        self.environment["AIRLOCK_STORE"] = f"redis+unix://{user}{self.socket}?timeout=200ms{options}"
+
+    def configure(self, *command):
+        subprocess.run(["redis-cli", "-s", self.socket, *command], check=True, stdout=subprocess.DEVNULL)

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from command_case import CommandCase, eventually, is_alive
+from command_case import CommandCase, RedisCase, eventually, is_alive
 
 USAGE, UNAVAILABLE, REFUSED, LOST = 64, 69, 75, 76
 
@@ -248,12 +248,106 @@ class Operators(CommandCase):
         self.assertIn('airlock_admitted_total{gate="x"} 1', text)
         self.assertNotIn('gate="y"', text)
 
-    def test_doctor(self):
-        self.assertIn("good: ", self.output("doctor"))
+
+class Doctor(CommandCase):
+    def test_shared_memory(self):
+        text = self.output("doctor")
+        for words in (f"segment {self.dir}/store/test (mode 0600, uid {os.getuid()}", "in a folder with mode 0700",
+                      "tmpfs", "layout version", "may grow to", "fullest pool", "processes that use it: 1 of"):
+            self.assertIn(words, text)
+        findings, status = self.findings()
+        self.assertEqual(status, 0)
+        self.assertEqual({tuple(finding) for finding in findings}, {("level", "what", "remedy")})
+        self.assertNotIn("problem", {finding["level"] for finding in findings})
+
+    def test_advice_comes_with_what_to_do_and_is_no_failure(self):
         self.output("pause", "x", "--for", "1h")
+        self.assertIn("warning: gate x: paused", self.output("doctor"))
         self.assertIn("airlock resume x", self.output("doctor"))
+
+    def test_processes_that_died(self):
+        for process, _ in [self.start_inside("--slots", "2", "x") for _ in range(2)]:
+            process.kill()
+            process.wait(10)
+        self.assertIn("died without leaving", self.output("doctor"))
+
+    def test_a_place_that_cannot_be(self):
         self.environment["AIRLOCK_STORE"] = "shm:test?dir=/proc/none"
-        self.assertEqual(self.status("doctor"), UNAVAILABLE)
+        findings, status = self.findings()
+        self.assertEqual((status, findings[-1]["level"]), (UNAVAILABLE, "problem"))
+        self.assertTrue(findings[-1]["remedy"])
+
+    def test_memory_has_nothing_to_check(self):
+        self.environment["AIRLOCK_STORE"] = "memory:"
+        findings, status = self.findings()
+        self.assertEqual((status, len(findings)), (0, 1))
+
+
+class RedisDoctor(RedisCase):
+    ACL = ("ACL SETUSER airlock on >pw ~airlock:* &airlock:* -@all +evalsha +eval +scan +publish +subscribe +ping "
+           "+client|setname +info +select +time +hmget +hget +hset +hdel +del +persist +pexpire +zadd +zrem +zrange "
+           "+zrangebyscore +zrank +zcount +zpopmin").split()
+
+    def levels(self):
+        """The findings by level, as one text each, and the status."""
+        findings, status = self.findings()
+        texts = {level: "" for level in ("good", "warning", "problem")}
+        for finding in findings:
+            texts[finding["level"]] += f"{finding['what']}. {finding['remedy']}\n"
+        return texts, status
+
+    def test_a_server_that_is_well(self):
+        self.configure("CONFIG", "SET", "appendonly", "yes")
+        texts, status = self.levels()
+        self.assertEqual((status, texts["warning"], texts["problem"]), (0, "", ""))
+        for words in ("no TLS", "answers in", "clock", "Redis ", "primary", "noeviction", "appendfsync everysec",
+                      "scripts run", "pub/sub"):
+            self.assertIn(words, texts["good"])
+
+    def test_no_persistence_is_a_warning(self):
+        texts, status = self.levels()
+        self.assertEqual(status, 0)
+        self.assertIn("appendonly yes", texts["warning"])
+
+    def test_eviction(self):
+        self.configure("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        texts, status = self.levels()
+        self.assertEqual(status, 0)
+        self.assertIn("maxmemory-policy is allkeys-lru", texts["warning"])
+        self.configure("CONFIG", "SET", "maxmemory", "100mb")
+        texts, status = self.levels()
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("noeviction", texts["problem"])
+        self.use("&allow_eviction=1")
+        texts, status = self.levels()
+        self.assertEqual(status, 1)
+        self.assertIn("CONFIG SET maxmemory-policy noeviction", texts["problem"])
+
+    def test_rights(self):
+        self.configure(*self.ACL)
+        self.use(user="airlock:pw@")
+        texts, status = self.levels()
+        self.assertEqual((status, texts["problem"]), (0, ""))
+        self.configure("ACL", "SETUSER", "airlock", "-zpopmin", "-scan", "-subscribe", "-info")
+        findings, status = self.findings()
+        self.assertEqual(status, UNAVAILABLE, "list needs SCAN")
+        problems = [finding["what"] for finding in findings if finding["level"] == "problem"]
+        self.assertIn("the user may not run SCAN ZPOPMIN", problems)
+        self.assertIn("a subscription is not possible", problems[1])
+        self.assertIn("INFO is not allowed", str(findings))
+
+    def test_a_replica(self):
+        self.configure("REPLICAOF", "127.0.0.1", "1")
+        texts, status = self.levels()
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("it is a replica, which admits nobody. name the primary: 127.0.0.1:1", texts["problem"])
+
+    def test_nobody_there(self):
+        self.server.kill()
+        self.server.wait()
+        texts, status = self.levels()
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("see that it is there", texts["problem"])
 
 
 class BadInput(CommandCase):

@@ -71,6 +71,7 @@ class HookedStore final : public Store {
   }
   Recheck recheck() const noexcept override { return inner_->recheck(); }
   void collect() override { before("collect"), inner_->collect(); }
+  std::vector<Finding> examine() override { return before("examine"), inner_->examine(); }
 
  private:
   void before(std::string_view step) const {

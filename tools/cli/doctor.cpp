@@ -4,29 +4,26 @@
 #include "airlock/error.hpp"
 #include "command.hpp"
 #include "output.hpp"
-#include "screen.hpp"
 
 namespace airlock::cli {
 namespace {
+
+// Besides 0 and kUnavailable: it works, but something is wrong.
+constexpr int kProblem = 1;
+
+using Level = Finding::Level;
 
 struct Doctor {
   bool json = false;
 };
 
-struct Finding {
-  enum class Kind { good, advice, bad };
-  Kind kind;
-  std::string text;
+struct Examination {
+  std::vector<Finding> findings = {};
+  bool is_available = true;
 };
 
-using Findings = std::vector<Finding>;
-
-const char* text_of(Finding::Kind kind) {
-  return kind == Finding::Kind::good ? "good" : kind == Finding::Kind::advice ? "advice" : "bad";
-}
-
 // In and out again, at a gate of its own.
-void check_step(Store& store, Findings& findings) {
+Finding check_step(Store& store) {
   const Request request{.gate = "airlock-doctor",
                         .visitor = VisitorId::random(),
                         .permits = Permits{.limit = 1'000'000, .ttl = std::chrono::seconds(5)}};
@@ -34,67 +31,107 @@ void check_step(Store& store, Findings& findings) {
   const Answer answer = store.admit(request);
   if (const auto* const granted = std::get_if<Granted>(&answer)) store.release(granted->token);
   const auto took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began);
-  const bool slow = took > std::chrono::milliseconds(100);
-  findings.push_back({slow ? Finding::Kind::advice : Finding::Kind::good,
-                      "in and out took " + brief(took) +
-                          (slow ? "; every admission takes as long: look for a busy host or a slow "
-                                  "network"
-                                : "")});
+  const std::string what = "an admission and its release took " + brief(took);
+  if (took <= std::chrono::milliseconds(100)) return {Level::good, what};
+  return {Level::warning, what, "look for a busy host or a slow network"};
 }
 
-void check_gate(const GateView& gate, Findings& findings) {
-  const auto advise = [&](const std::string& text) {
-    findings.push_back({Finding::Kind::advice, "gate " + gate.name + ": " + text});
+void check_gate(const GateView& gate, std::vector<Finding>& findings) {
+  const auto warn = [&](const std::string& what, const std::string& remedy) {
+    findings.push_back({Level::warning, "gate " + gate.name + ": " + what, remedy});
   };
   if (gate.limits_disagree) {
-    advise("its users ask with different limits; give all of them the same configuration");
+    warn("its users ask with different limits", "give all of them the same configuration");
   }
   if (gate.override_limit) {
-    advise("an operator set its limit to " + std::to_string(*gate.override_limit) +
-           "; `airlock limit " + gate.name + " clear` ends that");
+    warn("an operator set its limit to " + std::to_string(*gate.override_limit),
+         "`airlock limit " + gate.name + " clear` ends that");
   }
   for (const PauseView& pause : gate.pauses) {
-    advise("paused for another " + brief(pause.remaining) + " by " +
-           (pause.reporter.empty() ? "an operator; `airlock resume " + gate.name + "` ends that"
-                                   : pause.reporter));
+    const std::string what = "paused for another " + brief(pause.remaining) + " by ";
+    if (pause.reporter.empty()) {
+      warn(what + "an operator", "`airlock resume " + gate.name + "` ends that");
+    } else {
+      warn(what + pause.reporter, "look at what " + pause.reporter + " found unwell");
+    }
   }
   if (gate.counters.expired != 0) {
-    advise(std::to_string(gate.counters.expired) +
-           " leases ran out: holders hung, were stopped, or could not reach the store in time");
+    warn(std::to_string(gate.counters.expired) + " leases ran out",
+         "look for holders that hang, are stopped, or cannot reach the store in time");
   }
 }
 
-Findings examine(const Command& command) try {
-  Findings findings;
-  const std::shared_ptr<Store> store = command.open();
-  check_step(*store, findings);
-  for (const std::string& name : store->list()) {
-    if (const std::optional<GateView> gate = store->look(name)) check_gate(*gate, findings);
+void check_gates(Store& store, std::vector<Finding>& findings) {
+  for (const std::string& name : store.list()) {
+    try {
+      if (const std::optional<GateView> gate = store.look(name)) check_gate(*gate, findings);
+    } catch (const StoreError& error) {
+      if (error.kind() != StoreError::Kind::incompatible) throw;
+      findings.push_back({Level::problem, "gate " + name + ": " + error.what(),
+                          "let all programs use one version of airlock, and the prefix alone"});
+    }
   }
-  return findings;
-} catch (const StoreError& error) {
-  return {{Finding::Kind::bad, error.what()}};
+}
+
+const char* remedy_for(StoreError::Kind kind) {
+  switch (kind) {
+    case StoreError::Kind::unavailable:
+      return "see that it is there and can be reached: address, folder, rights, network";
+    case StoreError::Kind::busy:
+      return "look for what keeps it busy: a stopped process, a slow command, a slow network";
+    case StoreError::Kind::no_room:
+      return "give it more memory, or let its users give back";
+    default:
+      return "mend what is said above; docs/stores.md has the options and rights of every store";
+  }
+}
+
+Examination examine(const Command& command) {
+  Examination made;
+  try {
+    const std::shared_ptr<Store> store = command.open();
+    made.findings = store->examine();
+    made.findings.push_back(check_step(*store));
+    check_gates(*store, made.findings);
+  } catch (const StoreError& error) {
+    made.findings.push_back({Level::problem, error.what(), remedy_for(error.kind())});
+    made.is_available = false;
+  }
+  return made;
+}
+
+void print(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    std::cout << to_text(finding.level) << ": " << finding.what << "\n";
+    if (!finding.remedy.empty()) std::cout << "    " << finding.remedy << "\n";
+  }
+}
+
+void print_json(const std::vector<Finding>& findings) {
+  Json json = Json::array();
+  for (const Finding& finding : findings) {
+    json.push_back(
+        {{"level", to_text(finding.level)}, {"what", finding.what}, {"remedy", finding.remedy}});
+  }
+  std::cout << json.dump(2) << "\n";
 }
 
 int doctor(const Command& command, Doctor& options) {
-  const Findings findings = examine(command);
-  bool bad = false;
-  Json json = Json::array();
-  for (const Finding& finding : findings) {
-    bad = bad || finding.kind == Finding::Kind::bad;
-    json.push_back({{"kind", text_of(finding.kind)}, {"text", finding.text}});
-    if (!options.json) std::cout << text_of(finding.kind) << ": " << finding.text << "\n";
-  }
-  if (options.json) std::cout << json.dump(2) << "\n";
-  return bad ? kUnavailable : 0;
+  const Examination made = examine(command);
+  options.json ? print_json(made.findings) : print(made.findings);
+  if (!made.is_available) return kUnavailable;
+  const auto is_problem = [](const Finding& finding) { return finding.level == Level::problem; };
+  return std::any_of(made.findings.begin(), made.findings.end(), is_problem) ? kProblem : 0;
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, Command& command) {
   const auto options = std::make_shared<Doctor>();
-  add_subcommand(app, command, "doctor", "Checks the store and says what to mend", options, &doctor)
-      .add_flag("--json", options->json, "For programs");
+  CLI::App& added = add_subcommand(app, command, "doctor", "Checks the store and says what to mend",
+                                   options, &doctor);
+  added.add_flag("--json", options->json, "For programs");
+  added.footer("Status: 0, 1 if there is a problem, 69 if the store is unavailable.");
 }
 
 }  // namespace airlock::cli

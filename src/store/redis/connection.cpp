@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/redis/failure.hpp"
+#include "store/redis/info.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -28,17 +29,10 @@ bool may_go_on_without(const Reply& reply) {
          (reply.text().starts_with("NOPERM") || reply.text().starts_with("ERR"));
 }
 
-std::string_view value_of(std::string_view info, std::string_view field) {
-  const std::size_t at = info.find(field);
-  if (at == std::string_view::npos) return {};
-  info.remove_prefix(at + field.size());
-  return info.substr(0, info.find('\r'));
-}
-
 // An evicted key is an admission that everybody has forgotten but its holder.
 void check_eviction(std::string_view info) {
-  const std::string_view most = value_of(info, "\nmaxmemory:");
-  const std::string_view policy = value_of(info, "\nmaxmemory_policy:");
+  const std::string_view most = info_value(info, "maxmemory");
+  const std::string_view policy = info_value(info, "maxmemory_policy");
   if (most.empty() || most == "0" || policy.empty() || policy == "noeviction") return;
   throw StoreError(StoreError::Kind::incompatible, Outcome::nothing_happened,
                    "redis: the server may evict what is admitted (maxmemory-policy " +

@@ -55,16 +55,19 @@ StoreError too_late(const std::string& what, Outcome outcome) {
   return {Kind::busy, outcome, "redis: " + what};
 }
 
+// The second and the third are how a script tells of it.
+bool is_denied(std::string_view reply) {
+  return says(reply, "NOPERM") || reply.find("ACL failure") != std::string_view::npos ||
+         reply.find("The user executing the script can't") != std::string_view::npos;
+}
+
 StoreError refusal_of(std::string_view reply) {
   for (const Code& code : kCodes) {
     if (!says(reply, code.word)) continue;
     return {code.kind, Outcome::nothing_happened,
             std::string("redis: ").append(code.word).append(": ").append(code.advice)};
   }
-  // How a script tells of a right that its user lacks.
-  for (const std::string_view text : {"ACL failure", "The user executing the script can't"}) {
-    if (reply.find(text) != std::string_view::npos) return refusal_of("NOPERM");
-  }
+  if (is_denied(reply)) return refusal_of("NOPERM");
   if (reply.find("max number of clients") != std::string_view::npos) {
     return {Kind::no_room, Outcome::nothing_happened, "redis: maxclients is reached"};
   }

@@ -20,4 +20,7 @@ using Outcome = StoreError::Outcome;
 // An error reply, by its first word: who can help, and whether anything can have happened.
 [[nodiscard]] StoreError refusal_of(std::string_view reply);
 
+// Whether a reply, or what a script met, says that the user lacks a right.
+[[nodiscard]] bool is_denied(std::string_view reply);
+
 }  // namespace airlock::redis

@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "store/redis/boot_clock.hpp"
 #include "store/redis/client.hpp"
+#include "store/redis/examine.hpp"
 #include "store/redis/failure.hpp"
 #include "store/redis/wire.hpp"
 #include "store/validate.hpp"
@@ -141,6 +142,12 @@ class RedisStore final : public Store {
   Recheck recheck() const noexcept override { return {.head = std::chrono::milliseconds(250)}; }
 
   void collect() override { (void)sweep(); }
+
+  std::vector<Finding> examine() override {
+    Call rights = call(Step::rights, "airlock-doctor-rights");
+    rights.add(client().subscription.channel());
+    return redis::examine(client(), options_, rights);
+  }
 
   void deliver_messages() { client().subscription.flush(Deadline(options_.timeout)); }
 

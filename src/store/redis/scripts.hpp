@@ -31,9 +31,10 @@ enum class Step : std::size_t {
   resume,
   revoke,
   purge,
+  rights,
 };
 
-using Scripts = std::array<Script, static_cast<std::size_t>(Step::purge) + 1>;
+using Scripts = std::array<Script, static_cast<std::size_t>(Step::rights) + 1>;
 
 // Those that ask the server for the time; made at build time from lua/.
 [[nodiscard]] const Scripts& scripts() noexcept;

@@ -44,6 +44,7 @@ class File {
   explicit File(const Options& options);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
 
   // Empty: there is none. Every call gives a description of its own.
   [[nodiscard]] Descriptor open() const;

@@ -47,6 +47,10 @@ Layout Layout::within(std::uint64_t size) noexcept {
   return Layout(scale);
 }
 
+std::uint32_t Layout::capacity(model::Region region) const noexcept {
+  return Extents::start_of(extents_[static_cast<std::size_t>(region)]);
+}
+
 Layout::Place Layout::extent(std::uint32_t shard, model::Region region,
                              std::uint32_t number) const noexcept {
   const auto which = static_cast<std::size_t>(region);

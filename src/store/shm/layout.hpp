@@ -103,6 +103,9 @@ class Layout {
       (kControls + kShards * sizeof(ShardControl) + kRegionAlignment - 1) / kRegionAlignment *
       kRegionAlignment;
 
+  // How many records of a kind a shard may have.
+  [[nodiscard]] std::uint32_t capacity(model::Region region) const noexcept;
+
   // Where an extent is, and whether there can be one.
   struct Place {
     std::uint64_t offset = 0;

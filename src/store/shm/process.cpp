@@ -154,6 +154,15 @@ void Process::look_for_deaths(Duration at_least_ago) noexcept {
   pause_ = (Clock::system().now().count() - began) * kShare;
 }
 
+Process::Census Process::census() const noexcept {
+  Census census;
+  for (std::uint32_t number = 0; number < records(); ++number) {
+    if (segment_.process(number).live.load(kAcquire) == 0) continue;
+    ++(is_locked(number) ? census.living : census.dead);
+  }
+  return census;
+}
+
 std::string Process::trouble() const {
   std::string trouble = segment_.whereabouts();
   if (trouble.empty() && (is_buried() || !is_locked(number_of(self_)))) {

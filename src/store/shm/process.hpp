@@ -43,6 +43,13 @@ class Process {
   // The same for all, unless that was done within the last milliseconds.
   void look_for_deaths(Duration at_least_ago) noexcept;
 
+  // All of them, as the kernel knows them now.
+  struct Census {
+    std::uint32_t living = 0;
+    std::uint32_t dead = 0;  // Not written off yet.
+  };
+  [[nodiscard]] Census census() const noexcept;
+
   // The record of an owner, if there can be one.
   [[nodiscard]] ProcessRecord* record_of(model::Owner owner) const noexcept;
 

@@ -8,6 +8,7 @@
 #include "airlock/shm.hpp"
 #include "base/fork.hpp"
 #include "base/per_process.hpp"
+#include "store/shm/examine.hpp"
 #include "store/shm/state.hpp"
 #include "store/uri.hpp"
 
@@ -90,6 +91,16 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
   // A death is seen at the latest when the head of a line asks again.
   Recheck recheck() const noexcept override {
     return {.head = std::chrono::milliseconds(25), .others = std::chrono::seconds(1)};
+  }
+
+  std::vector<Finding> examine() override {
+    State& state = this->state();
+    Fullness fullness(state.segment().layout());
+    for (std::uint32_t i = 0; i < kShards; ++i) {
+      const Step step(*this, state, *state.cells[i]);
+      fullness.add(state.segment().control(i).head);
+    }
+    return shm::examine(state.segment(), state.process(), fullness);
   }
 
   [[nodiscard]] Duration timeout() const noexcept { return options_.timeout; }

@@ -40,6 +40,8 @@ class State {
   // Once a second: StoreError (unavailable) if the segment or this process's lock is gone.
   void check(model::Micros now);
   [[noreturn]] void lose(const std::string& why);
+  [[nodiscard]] const Segment& segment() const noexcept { return segment_; }
+  [[nodiscard]] const Process& process() const noexcept { return process_; }
   [[nodiscard]] bool is_buried() const noexcept { return process_.is_buried(); }
 
   [[nodiscard]] Watches& watches() noexcept { return watches_; }

@@ -1,0 +1,203 @@
+#include "store/redis/examine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "store/redis/failure.hpp"
+#include "store/redis/info.hpp"
+
+namespace airlock::redis {
+namespace {
+
+using Level = Finding::Level;
+using std::chrono::microseconds;
+
+constexpr Duration kSlow = std::chrono::milliseconds(10);
+constexpr Duration kClocksDiffer = std::chrono::seconds(1);
+constexpr int kOldest = 7;  // The major version that this is tested with.
+
+std::int64_t number_of(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+class Examination {
+ public:
+  Examination(Client& client, const Options& options) : client_(client), options_(options) {}
+
+  std::vector<Finding> findings(const Call& rights) {
+    check_way();
+    check_latency();
+    check_clock();
+    const std::string info = ask_info();
+    if (!info.empty()) {
+      check_version(info);
+      check_role(info);
+      check_eviction(info);
+      check_persistence(info);
+    }
+    check_rights(rights);
+    check_subscription();
+    return std::move(findings_);
+  }
+
+ private:
+  void add(Level level, std::string what, std::string remedy = {}) {
+    findings_.push_back({level, std::move(what), std::move(remedy)});
+  }
+  void good(std::string what) { add(Level::good, std::move(what)); }
+
+  Reply ask(std::initializer_list<std::string_view> command) {
+    Commands commands;
+    commands.add_all(command);
+    const Deadline deadline(options_.timeout);
+    return client_.pool.take(deadline)->ask(commands, deadline);
+  }
+
+  void check_way() {
+    const Address& address = options_.address;
+    const bool stays_here =
+        !address.path.empty() || address.host == "localhost" || address.host.starts_with("127.");
+    const Reply pong = ask({"PING"});
+    if (pong.is_error() && !is_denied(pong.text())) throw refusal_of(pong.text());
+    const std::string where = "reaches " + address.text();
+    if (address.tls) return good(where + " with TLS");
+    if (stays_here) return good(where + "; no TLS, and none is needed on one host");
+    add(Level::warning, where + " without TLS: passwords and tokens can be read on the way",
+        "use rediss:// and a server with tls-port, unless the network is yours alone");
+  }
+
+  void check_latency() {
+    std::array<Duration, 5> times;
+    for (Duration& time : times) {
+      const auto began = Deadline::Clock::now();
+      (void)ask({"PING"});
+      time = std::chrono::duration_cast<Duration>(Deadline::Clock::now() - began);
+    }
+    std::ranges::sort(times);
+    const Duration median = times[times.size() / 2];
+    const std::string what = "answers in " + to_text(median);
+    if (median <= kSlow) return good(what);
+    add(Level::warning, what + ", and so long does every admission take",
+        "look for a slow network, slow commands (SLOWLOG GET) or a server that swaps");
+  }
+
+  void check_clock() {
+    const auto wall = [] {
+      return std::chrono::duration_cast<Duration>(
+          std::chrono::system_clock::now().time_since_epoch());
+    };
+    const Duration before = wall();
+    const Reply time = ask({"TIME"});
+    const Duration after = wall();
+    if (time.size() != 2) return;  // Not allowed: said among the rights.
+    const Duration server(number_of(time.at(0).text()) * 1'000'000 + number_of(time.at(1).text()));
+    const Duration apart =
+        server < before ? before - server : std::max(server - after, Duration(0));
+    if (apart < kClocksDiffer) return good("its clock and this host's agree");
+    add(Level::warning,
+        "its clock is " + to_text(std::chrono::round<std::chrono::seconds>(apart)) +
+            (server < before ? " behind" : " ahead of") + " this host's",
+        "let NTP set both: leases go by the server's clock alone, but a failover to a server with "
+        "another one shortens or stretches them");
+  }
+
+  std::string ask_info() {
+    const Reply info = ask({"INFO"});
+    if (!info.is_error()) return std::string(info.text());
+    add(Level::warning, "INFO is not allowed: version, role, eviction, persistence are not known",
+        "let an operator allow +info");
+    return {};
+  }
+
+  void check_version(std::string_view info) {
+    const std::string version(info_value(info, "redis_version"));
+    if (number_of(version) >= kOldest) return good("Redis " + version);
+    add(Level::warning, "Redis " + version + " is older than what airlock is tested with",
+        "use Redis " + std::to_string(kOldest) + " or later");
+  }
+
+  void check_role(std::string_view info) {
+    const std::string_view role = info_value(info, "role");
+    if (role == "master") return good("it is a primary");
+    add(Level::problem, "it is a replica, which admits nobody",
+        "name the primary: " + std::string(info_value(info, "master_host")) + ":" +
+            std::string(info_value(info, "master_port")));
+  }
+
+  void check_eviction(std::string_view info) {
+    const std::string policy(info_value(info, "maxmemory_policy"));
+    const bool limited = info_value(info, "maxmemory") != "0";
+    if (policy == "noeviction") return good("nothing is evicted (maxmemory-policy noeviction)");
+    add(limited ? Level::problem : Level::warning,
+        "maxmemory-policy is " + policy +
+            (limited ? ": what is admitted may be forgotten while it is held"
+                     : ": once maxmemory is set, what is admitted may be forgotten"),
+        "CONFIG SET maxmemory-policy noeviction, also in redis.conf; or a server of its own");
+  }
+
+  void check_persistence(std::string_view info) {
+    if (info_value(info, "aof_enabled") != "1") {
+      return add(Level::warning, "without an append-only file a restart forgets who is inside",
+                 "appendonly yes, appendfsync everysec in redis.conf; or let clients wait for a "
+                 "ttl after a restart");
+    }
+    const Reply config = ask({"CONFIG", "GET", "appendfsync"});
+    const std::string policy(config.at(1).text());
+    if (policy == "no") {
+      return add(Level::warning, "appendfsync is no: a crash of the host forgets half a minute",
+                 "CONFIG SET appendfsync everysec, also in redis.conf");
+    }
+    good("has an append-only file" + (policy.empty() ? "" : ", appendfsync " + policy) +
+         (policy == "always" ? "" : "; a crash of its host may forget the last second"));
+  }
+
+  void check_rights(const Call& rights) {
+    std::set<std::string, std::less<>> denied;
+    const Reply failures =
+        client_.run(rights, Client::Twice::harmless, Deadline(options_.timeout)).reply;
+    for (std::size_t i = 0; i < failures.size(); ++i) {
+      const std::string_view failure = failures.at(i).text();
+      if (is_denied(failure)) denied.emplace(failure.substr(0, failure.find(' ')));
+    }
+    for (const std::string_view command : {"PING", "TIME"}) {
+      if (is_denied(ask({command}).text())) denied.emplace(command);
+    }
+    if (is_denied(ask({"SCAN", "0", "MATCH", options_.prefix + ":*"}).text()))
+      denied.emplace("SCAN");
+    if (denied.empty()) return good("scripts run, and the user may do all they need");
+    std::string names;
+    for (const std::string& name : denied) names += " " + name;
+    add(Level::problem, "the user may not run" + names,
+        "let an operator allow them; docs/stores.md has the whole ACL SETUSER line");
+  }
+
+  void check_subscription() {
+    if (client_.subscription.confirm(Deadline(options_.timeout))) {
+      return good("it tells who waits (pub/sub)");
+    }
+    add(Level::problem,
+        "a subscription is not possible: who waits learns only by asking that it is its turn",
+        "let an operator allow +subscribe and the channels &" + options_.prefix +
+            ":*, and look at maxclients");
+  }
+
+  Client& client_;
+  const Options& options_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> examine(Client& client, const Options& options, const Call& rights) {
+  return Examination(client, options).findings(rights);
+}
+
+}  // namespace airlock::redis
