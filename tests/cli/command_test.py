@@ -350,6 +350,44 @@ class RedisDoctor(RedisCase):
         self.assertIn("see that it is there", texts["problem"])
 
 
+class BusyStore(RedisCase):
+    """A server that is there and does not answer."""
+
+    def setUp(self):
+        super().setUp()
+        self.output("run", "x", "true")
+        self.server.send_signal(signal.SIGSTOP)
+
+    def tearDown(self):
+        self.server.send_signal(signal.SIGCONT)
+        super().tearDown()
+
+    def test_who_waits_goes_on_waiting(self):
+        waiter = self.start("run", "x", "echo", "in")
+        time.sleep(1.5)
+        self.assertIsNone(waiter.poll())
+        self.server.send_signal(signal.SIGCONT)
+        self.assertEqual(waiter.communicate(timeout=10), ("in\n", ""))
+        self.assertEqual(waiter.returncode, 0)
+
+    def test_no_longer_than_it_was_told_to(self):
+        began = time.monotonic()
+        self.assertEqual(self.status("run", "-w", "1", "x", "true"), UNAVAILABLE)
+        self.assertGreater(time.monotonic() - began, 1)
+        self.assertLess(time.monotonic() - began, 3)
+
+    def test_who_does_not_wait_is_told_at_once(self):
+        began = time.monotonic()
+        self.assertEqual(self.status("run", "-n", "x", "true"), UNAVAILABLE)
+        self.assertLess(time.monotonic() - began, 1)
+
+    def test_a_signal_ends_the_wait(self):
+        waiter = self.start("run", "x", "true")
+        time.sleep(0.5)
+        waiter.terminate()
+        self.assertEqual(waiter.wait(10), 128 + signal.SIGTERM)
+
+
 class BadInput(CommandCase):
     TABLE = [
         [], ["nonsense"], ["run"], ["run", "x"], ["run", "a b", "true"], ["run", "x/y/z", "true"],

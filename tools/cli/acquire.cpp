@@ -53,13 +53,12 @@ void keep_while(const Command& command, const Token& token, Duration ttl,
 }
 
 int acquire(const Command& command, Acquire& options) {
-  const Airlock airlock = airlock_of(command, options);
   std::optional<Descriptor> process;
   if (options.while_pid != 0) process.emplace(open_process(options.while_pid));
   std::optional<Token> token;
   {
     Signals signals;
-    token = enter(airlock, options, signals).detach();
+    token = enter(command, options, signals).detach();
   }
   std::cout << token->text() << std::endl;
   if (!process || !become_keeper()) return 0;

@@ -2,6 +2,16 @@
 
 namespace airlock::cli {
 
+std::optional<StoreError> store_failure(const std::exception& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const StoreError& cause) {
+    return cause;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): of another kind
+  }
+  return std::nullopt;
+}
+
 CLI::Option* add_duration(CLI::App& app, const std::string& name, Duration& value,
                           const std::string& help) {
   const auto read = [&value](const std::string& text) { value = parse_duration(text); };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,6 +49,9 @@ void add_steer(CLI::App& app, Command& command);  // limit, pause, resume, revok
 void add_top(CLI::App& app, Command& command);
 void add_doctor(CLI::App& app, Command& command);
 void add_demo(CLI::App& app, Command& command);
+
+// What the store said where an operation failed because of it.
+[[nodiscard]] std::optional<StoreError> store_failure(const std::exception& error);
 
 // Options and arguments whose text has rules of ours: InvalidArgument while parsing.
 CLI::Option* add_duration(CLI::App& app, const std::string& name, Duration& value,

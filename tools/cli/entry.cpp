@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <thread>
@@ -16,6 +17,8 @@ namespace {
 
 // What Mutex and LockSeal take, so that they and the command exclude each other.
 constexpr std::uint32_t kReaders = 1 << 16;
+
+constexpr std::chrono::milliseconds kBusyPause{100};
 
 const std::map<std::string, Order> kOrders = {{"fifo", Order::fifo},
                                               {"priority", Order::priority},
@@ -61,6 +64,53 @@ Outcome<Lease> wait_in_line(const Airlock& airlock, const Entry& entry, Signals&
   if (signal != 0) throw Exit{128 + signal};
   if (failure) std::rethrow_exception(failure);
   return std::move(*outcome);
+}
+
+// The gate as these options see it.
+Airlock airlock_of(const Command& command, const Entry& entry) {
+  if (entry.slots != 0 && entry.weight > entry.slots) {
+    throw InvalidArgument("weight " + std::to_string(entry.weight) + ": 1 to the slots, " +
+                          std::to_string(entry.slots));
+  }
+  AirlockOptions options{.limit = is_lock(entry) ? kReaders : entry.slots,
+                         .ttl = entry.ttl,
+                         .rates = entry.rates,
+                         .max_wait = entry.wait,
+                         .max_hold = entry.max_hold,
+                         .order = entry.order,
+                         .exclusive = is_lock(entry)};
+  if (entry.run_on_outage) options.outage = Outage::open;
+  return {command.open(), *entry.gate, options};
+}
+
+Outcome<Lease> ask(const Airlock& airlock, const Entry& entry, Signals& signals) {
+  Outcome<Lease> lease = airlock.try_enter(ask_of(entry, {}));
+  const bool waits = !lease && !entry.nonblock && entry.wait > Duration(0) &&
+                     lease.error().reason != Reason::never;
+  return waits ? wait_in_line(airlock, entry, signals) : std::move(lease);
+}
+
+bool is_busy(const SealAcquiringError& error) {
+  const std::optional<StoreError> cause = store_failure(error);
+  return cause && cause->kind() == StoreError::Kind::busy &&
+         cause->outcome() == StoreError::Outcome::nothing_happened;
+}
+
+// A store opened anew remembers no failure, and so is really asked.
+Outcome<Lease> ask_while_busy(const Command& command, const Entry& entry, Signals& signals) {
+  const Instant deadline =
+      entry.nonblock ? Instant{0} : saturating_add(Clock::system().now(), entry.wait);
+  Entry rest = entry;
+  while (true) {
+    try {
+      return ask(airlock_of(command, rest), rest, signals);
+    } catch (const SealAcquiringError& error) {
+      if (!is_busy(error) || Clock::system().now() >= deadline) throw;
+    }
+    (void)poll_readable(-1, signals, kBusyPause);
+    if (const int fatal = signals.next_fatal()) throw Exit{128 + fatal};
+    if (entry.wait != kForever) rest.wait = std::max(deadline - Clock::system().now(), Duration(0));
+  }
 }
 
 }  // namespace
@@ -118,28 +168,9 @@ std::string why(const Refused& refused, const Entry& entry) {
   return text + "; worth another try in " + to_text(refused.retry_after);
 }
 
-Airlock airlock_of(const Command& command, const Entry& entry) {
-  if (entry.slots != 0 && entry.weight > entry.slots) {
-    throw InvalidArgument("weight " + std::to_string(entry.weight) + ": 1 to the slots, " +
-                          std::to_string(entry.slots));
-  }
-  AirlockOptions options{.limit = is_lock(entry) ? kReaders : entry.slots,
-                         .ttl = entry.ttl,
-                         .rates = entry.rates,
-                         .max_wait = entry.wait,
-                         .max_hold = entry.max_hold,
-                         .order = entry.order,
-                         .exclusive = is_lock(entry)};
-  if (entry.run_on_outage) options.outage = Outage::open;
-  return {command.open(), *entry.gate, options};
-}
-
-Lease enter(const Airlock& airlock, const Entry& entry, Signals& signals) {
+Lease enter(const Command& command, const Entry& entry, Signals& signals) {
   const auto began = std::chrono::steady_clock::now();
-  Outcome<Lease> lease = airlock.try_enter(ask_of(entry, {}));
-  const bool waits = !lease && !entry.nonblock && entry.wait > Duration(0) &&
-                     lease.error().reason != Reason::never;
-  if (waits) lease = wait_in_line(airlock, entry, signals);
+  Outcome<Lease> lease = ask_while_busy(command, entry, signals);
   if (!lease) throw Exit{entry.conflict_status, why(lease.error(), entry)};
   if (!lease->guarded()) std::cerr << "airlock: the store is unavailable, nothing is guarded\n";
   if (entry.verbose) {

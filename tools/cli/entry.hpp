@@ -39,11 +39,9 @@ void add_conflict_status(CLI::App& app, Entry& entry);
 // What somebody who was refused is told.
 [[nodiscard]] std::string why(const Refused& refused, const Entry& entry);
 
-// The gate as these options see it. InvalidArgument where they contradict each other.
-[[nodiscard]] Airlock airlock_of(const Command& command, const Entry& entry);
-
-// Gets in, showing on a terminal how the line moves on. A signal ends the wait: Exit with 128 and
-// its number. Exit with the conflict status if refused.
-[[nodiscard]] Lease enter(const Airlock& airlock, const Entry& entry, Signals& signals);
+// Gets in, showing on a terminal how the line moves on. A store that is too busy to answer is asked
+// again as long as the entry may wait. A signal ends the wait: Exit with 128 and its number. Exit
+// with the conflict status if refused. InvalidArgument where options contradict each other.
+[[nodiscard]] Lease enter(const Command& command, const Entry& entry, Signals& signals);
 
 }  // namespace airlock::cli

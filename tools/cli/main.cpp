@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <exception>
 #include <iostream>
 
 #include "airlock/error.hpp"
@@ -56,16 +55,6 @@ int fail(int status, const std::string& message) {
   return status;
 }
 
-bool is_store_failure(const std::exception& error) {
-  try {
-    std::rethrow_if_nested(error);
-  } catch (const StoreError&) {
-    return true;
-  } catch (...) {  // NOLINT(bugprone-empty-catch): of another kind
-  }
-  return false;
-}
-
 int run(int argc, char** argv) try {
   Command command;
   CLI::App app(kAbout, "airlock");
@@ -95,7 +84,7 @@ int run(int argc, char** argv) try {
 } catch (const LeaseExpiredError& error) {
   return fail(kLost, error.what());
 } catch (const SealReleasingError& error) {
-  return fail(is_store_failure(error) ? kUnavailable : kLost, error.what());
+  return fail(store_failure(error) ? kUnavailable : kLost, error.what());
 } catch (const Error& error) {
   return fail(kUnavailable, error.what());
 }

@@ -90,12 +90,11 @@ int run(const Command& command, Run& options) {
   options.command = whole_command(options, command.after_dashes);
   if (options.command.empty()) throw InvalidArgument("run: a command is needed after the name");
   const std::string path = find_executable(options.command.front());
-  const Airlock airlock = airlock_of(command, options);
   Signals signals;
-  Lease lease = enter(airlock, options, signals);
+  Lease lease = enter(command, options, signals);
   Child child({.path = path,
                .arguments = options.command,
-               .environment = environment(lease, airlock.gate()),
+               .environment = environment(lease, *options.gate),
                .outlives_us = options.orphan},
               signals);
   Watch watch(child, lease, signals);
