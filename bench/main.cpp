@@ -75,6 +75,9 @@ std::vector<Row> chosen_rows(const std::string& filter) {
 #ifdef AIRLOCK_WITH_REDIS
   add_redis_rows(rows);
 #endif
+#ifdef AIRLOCK_COMMAND
+  add_command_rows(rows);
+#endif
   std::erase_if(rows,
                 [&](const Row& row) { return row.title().find(filter) == std::string::npos; });
   if (rows.empty()) throw UsageError("no row's name contains \"" + filter + "\"");

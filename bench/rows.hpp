@@ -18,5 +18,6 @@ void add_waiting_rows(std::vector<Row>& rows);
 void add_keeper_rows(std::vector<Row>& rows);
 void add_shm_rows(std::vector<Row>& rows);
 void add_redis_rows(std::vector<Row>& rows);
+void add_command_rows(std::vector<Row>& rows);
 
 }  // namespace airlock::bench

@@ -3,7 +3,9 @@
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -348,6 +350,36 @@ class RedisDoctor(RedisCase):
         texts, status = self.levels()
         self.assertEqual(status, UNAVAILABLE)
         self.assertIn("see that it is there", texts["problem"])
+
+
+@unittest.skipUnless(shutil.which("openssl") and shutil.which("redis-server"), "openssl or redis-server is missing")
+class EncryptedStore(CommandCase):
+    def setUp(self):
+        super().setUp()
+        key, certificate = self.path("key.pem"), self.path("cert.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=airlock",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+                       check=True, stderr=subprocess.DEVNULL)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.started.append(subprocess.Popen(
+            ["redis-server", "--port", "0", "--tls-port", str(port), "--tls-cert-file", certificate, "--tls-key-file", key,
+             "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no", "--save", "", "--dir", self.dir],
+            stdout=subprocess.DEVNULL))
+        self.store = f"rediss://127.0.0.1:{port}"
+        self.environment["AIRLOCK_STORE"] = f"{self.store}?ca={certificate}"
+        self.assertTrue(eventually(lambda: self.status("ls") == 0))
+
+    def test_tls(self):
+        self.assertEqual(self.status("run", "x", "true"), 0)
+        self.assertIn("with TLS", self.output("doctor"))
+
+    def test_a_certificate_that_is_not_trusted(self):
+        self.environment["AIRLOCK_STORE"] = self.store
+        done = self.airlock("run", "-n", "x", "true")
+        self.assertEqual(done.returncode, UNAVAILABLE)
+        self.assertIn("certificate", done.stderr)
 
 
 class BusyStore(RedisCase):

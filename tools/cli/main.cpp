@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <iostream>
+#include <span>
+#include <string_view>
 
 #include "airlock/error.hpp"
 #include "command.hpp"
@@ -20,6 +23,46 @@ constexpr const char* kFooter = R"(Examples:
 
 Status: 0 or the command's own; 64 usage, 69 store unavailable, 75 refused, 76 lease lost,
 126 and 127 as in a shell.)";
+
+struct Commands {
+  std::vector<std::string_view> names;
+  void (*add)(CLI::App& app, Command& command);
+};
+
+const std::array kCommands = {
+    Commands{{"run"}, add_run},
+    Commands{{"acquire", "release", "renew"}, add_acquire},
+    Commands{{"take"}, add_take},
+    Commands{{"ls", "show", "metrics"}, add_look},
+    Commands{{"limit", "pause", "resume", "revoke", "purge"}, add_steer},
+    Commands{{"top"}, add_top},
+    Commands{{"doctor"}, add_doctor},
+    Commands{{"demo"}, add_demo},
+};
+
+// The first word that is no option of all commands.
+std::string_view command_word(std::span<const std::string> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--store") {
+      ++i;
+    } else if (!arguments[i].starts_with("--store=")) {
+      return arguments[i];
+    }
+  }
+  return {};
+}
+
+// Setting all of them up takes longer than many commands run: only what is asked for, where that is
+// clear.
+void add_commands(CLI::App& app, Command& command, std::span<const std::string> arguments) {
+  const std::string_view word = command_word(arguments);
+  const auto has_word = [word](const Commands& commands) {
+    return std::find(commands.names.begin(), commands.names.end(), word) != commands.names.end();
+  };
+  const auto* const asked = std::find_if(kCommands.begin(), kCommands.end(), has_word);
+  if (asked != kCommands.end()) return asked->add(app, command);
+  for (const Commands& commands : kCommands) commands.add(app, command);
+}
 
 // Names and kinds of values, without the rules that they are checked by.
 class Formatter : public CLI::Formatter {
@@ -44,7 +87,7 @@ int parse(CLI::App& app, Command& command, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  if (!command.after_dashes.empty() && !app.got_subcommand("run")) {
+  if (!command.after_dashes.empty() && app.get_subcommands().front()->get_name() != "run") {
     throw InvalidArgument("only run takes something after --");
   }
   return command.action();
@@ -68,15 +111,9 @@ int run(int argc, char** argv) try {
       ->envname("AIRLOCK_STORE")
       ->type_name("URI");
   app.option_defaults()->always_capture_default(false);
-  add_run(app, command);
-  add_acquire(app, command);
-  add_take(app, command);
-  add_look(app, command);
-  add_steer(app, command);
-  add_top(app, command);
-  add_doctor(app, command);
-  add_demo(app, command);
-  return parse(app, command, {argv + 1, argv + argc});
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  add_commands(app, command, arguments);
+  return parse(app, command, std::move(arguments));
 } catch (const Exit& exit) {
   return fail(exit.status, exit.message);
 } catch (const InvalidArgument& error) {

@@ -13,6 +13,9 @@ namespace {
 // How long a command that was told to stop may take.
 constexpr std::chrono::milliseconds kGrace{5'000};
 
+// A command that has ended by then ended at once.
+constexpr std::chrono::milliseconds kAtOnce{10};
+
 struct Run : Entry {
   bool orphan = false;
   std::vector<std::string> command = {};
@@ -33,11 +36,12 @@ void pass_on(const signalfd_siginfo& info, const Child& child) {
   if (signal == SIGTSTP) stop_self();
 }
 
-// Until the child has ended. A lost lease ends it: politely, then not.
+// Until the child has ended. A lost lease ends it: politely, then not. Hearing of a loss takes two
+// threads, which a command that ends at once is spared.
 class Watch {
  public:
   Watch(Child& child, const Lease& lease, Signals& signals)
-      : child_(child), signals_(signals), on_lost_(lease.lost(), Notify{lost_fd_.get()}) {}
+      : child_(child), lease_(lease), signals_(signals) {}
 
   // The status of the child.
   int wait() {
@@ -45,6 +49,7 @@ class Watch {
       const bool lost = poll_readable(is_lost_ ? -1 : lost_fd_.get(), signals_, timeout_);
       while (const auto info = signals_.next()) pass_on(*info, child_);
       if (const auto status = child_.status()) return *status;
+      if (!on_lost_) listen();
       if (lost) {
         std::cerr << "airlock: the lease is lost, the command is told to stop\n";
         child_.send(SIGTERM);
@@ -65,13 +70,19 @@ class Watch {
     void operator()() const noexcept { eventfd_write(fd, 1); }
   };
 
+  void listen() {
+    on_lost_.emplace(lease_.lost(), Notify{lost_fd_.get()});
+    timeout_ = std::chrono::milliseconds(-1);
+  }
+
   Child& child_;
+  const Lease& lease_;
   Signals& signals_;
   Descriptor lost_fd_{eventfd(0, EFD_CLOEXEC)};
-  std::stop_callback<Notify> on_lost_;
+  std::optional<std::stop_callback<Notify>> on_lost_;
   bool is_lost_ = false;
   std::chrono::steady_clock::time_point kill_at_;
-  std::chrono::milliseconds timeout_{-1};
+  std::chrono::milliseconds timeout_ = kAtOnce;
 };
 
 // `--` before it says where it begins, anywhere else it belongs to it.
