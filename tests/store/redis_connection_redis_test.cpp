@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -17,6 +16,7 @@
 #include "store/redis/connection.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/support/chaos_proxy.hpp"
+#include "store/support/failures.hpp"
 #include "store/support/redis_server.hpp"
 
 // What a network and a server can do to a store.
@@ -25,31 +25,14 @@ namespace airlock {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::asks;
 using testing::ChaosProxy;
+using testing::failure_of;
 using testing::RedisServer;
 using testing::unused_prefix;
 using Fault = ChaosProxy::Fault;
 using Kind = StoreError::Kind;
 using Result = StoreError::Outcome;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-
-Request asks(const GateName& gate, const VisitorId& visitor, std::uint32_t limit = 1) {
-  return {.gate = gate, .visitor = visitor, .permits = Permits{.limit = limit}};
-}
-
-// The StoreError of a step.
-template <typename Step>
-std::optional<StoreError> failure_of(const Step& step) {
-  try {
-    step();
-  } catch (const StoreError& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return std::nullopt;
-}
 
 class RedisConnection : public ::testing::Test {
  protected:
@@ -318,146 +301,6 @@ TEST_F(RedisConnection, ThreadsShareABoundedPool) {
   EXPECT_LE(proxy_.connections() - before, 2U);
 }
 
-// --- what the server says ---
-
-TEST_F(RedisConnection, AWrongTypeAtAKeyIsNamedAndNothingIsDestroyed) {
-  const std::string prefix = unused_prefix();
-  const auto direct =
-      redis::make_store({.address = server().address(), .prefix = prefix, .timeout = 1s});
-  server().command({"SET", prefix + ":{gate}:gate", "mine"});
-  auto failure = failure_of([&] { (void)direct->admit(asks("gate", VisitorId::random())); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::incompatible);
-  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
-  EXPECT_EQ(server().command({"GET", prefix + ":{gate}:gate"}), "mine");
-  server().command({"SET", prefix + ":{other}:in", "mine"});
-  failure = failure_of([&] { (void)direct->admit(asks("other", VisitorId::random())); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::incompatible);
-  EXPECT_FALSE(direct->look("other").has_value());
-}
-
-TEST_F(RedisConnection, ANewerSchemaIsRefused) {
-  const std::string prefix = unused_prefix();
-  const auto direct =
-      redis::make_store({.address = server().address(), .prefix = prefix, .timeout = 1s});
-  server().command({"HSET", prefix + ":{gate}:gate", "m", "\x02 who knows"});
-  const auto failure = failure_of([&] { (void)direct->admit(asks("gate", VisitorId::random())); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::incompatible);
-  EXPECT_THAT(failure->what(), HasSubstr("update"));
-}
-
-TEST(RedisRefusals, AReplicaIsUnavailable) {
-  RedisServer own;
-  const auto store = open_store(own.uri());
-  (void)store->admit(asks("gate", VisitorId::random()));
-  own.command({"REPLICAOF", "127.0.0.1", "1"});
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::unavailable);
-  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
-  own.command({"REPLICAOF", "NO", "ONE"});
-  EXPECT_TRUE(store->look("gate").has_value());
-}
-
-TEST(RedisRefusals, WhoHoldsIsUnaffectedWhenMemoryIsFull) {
-  RedisServer own;
-  const auto store = open_store(own.uri());
-  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
-  const Token other = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
-  own.command({"CONFIG", "SET", "maxmemory", "1"});
-  const auto failure =
-      failure_of([&] { (void)store->admit(asks("gate", VisitorId::random(), 9)); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::no_room);
-  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
-  EXPECT_EQ(store->renew(held, 1min), Renewal::renewed);
-  EXPECT_EQ(store->look("gate")->counts.holders, 2U);
-  EXPECT_TRUE(store->release(held));
-  EXPECT_TRUE(store->release(other));
-}
-
-TEST(RedisRefusals, AServerThatMayEvictIsRefused) {
-  RedisServer own;
-  own.command({"CONFIG", "SET", "maxmemory", "100mb"});
-  for (const char* policy : {"allkeys-lru", "volatile-lru", "allkeys-random", "volatile-random",
-                             "volatile-ttl", "allkeys-lfu", "volatile-lfu"}) {
-    own.command({"CONFIG", "SET", "maxmemory-policy", policy});
-    const auto failure = failure_of([&] { (void)open_store(own.uri())->look("gate"); });
-    ASSERT_TRUE(failure);
-    EXPECT_EQ(failure->kind(), Kind::incompatible);
-    EXPECT_THAT(failure->what(), HasSubstr(policy));
-  }
-  EXPECT_FALSE(open_store(own.uri() + "?allow_eviction=1")->look("gate").has_value());
-  own.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
-  EXPECT_FALSE(open_store(own.uri())->look("gate").has_value());
-}
-
-TEST(RedisRefusals, ABusyServerIsBusy) {
-  RedisServer own({"--busy-reply-threshold", "10"});
-  const auto store = open_store(own.uri());
-  (void)store->admit(asks("gate", VisitorId::random()));
-  redis::Connection admin(own.address(), nullptr, "admin", redis::Deadline(5s));
-  std::thread spinner([&] {
-    try {
-      own.command({"EVAL", "while true do end", "0"});
-    } catch (const StoreError&) {
-    }
-  });
-  std::optional<StoreError> failure;
-  const auto end = std::chrono::steady_clock::now() + 3s;
-  while (!failure && std::chrono::steady_clock::now() < end) {
-    try {
-      (void)store->look("gate");
-    } catch (const StoreError& error) {
-      failure = error;
-    }
-  }
-  redis::Commands kill;
-  kill.add_all({"SCRIPT", "KILL"});
-  (void)admin.ask(kill, redis::Deadline(5s));
-  spinner.join();
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::busy);
-  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
-}
-
-TEST(RedisRefusals, APasswordIsNeededAndNeverShown) {
-  RedisServer own;
-  own.command({"ACL", "SETUSER", "ann", "on", ">s3cret", "~*", "&*", "+@all"});
-  own.command({"ACL", "SETUSER", "default", "nopass", "-@all"});
-  const auto open = [&](const std::string& user) {
-    return open_store("redis+unix://" + user + own.socket());
-  };
-  EXPECT_FALSE(open("ann:s3cret@")->look("gate").has_value());
-  const auto failure = failure_of([&] { (void)open("ann:s3cret_wrong@")->look("gate"); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::incompatible);
-  EXPECT_THAT(failure->what(), Not(HasSubstr("s3cret")));
-  EXPECT_THAT(failure->what(), Not(HasSubstr("ann")));
-  const auto denied = failure_of([&] { (void)open("")->look("gate"); });
-  ASSERT_TRUE(denied);
-  EXPECT_EQ(denied->kind(), Kind::incompatible);
-}
-
-TEST(RedisRefusals, ADeniedRightIsNamedAsSuch) {
-  RedisServer own;
-  own.command({"ACL", "SETUSER", "ann", "on", ">ann", "~*", "&*", "+@all", "-hset"});
-  const auto store = open_store("redis+unix://ann:ann@" + own.socket());
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->kind(), Kind::incompatible);
-  EXPECT_THAT(failure->what(), HasSubstr("ACL"));
-}
-
-// The suites of the contract run with these.
-TEST(RedisRefusals, TheLeastRightsAreDocumented) {
-  std::ifstream file(std::string(AIRLOCK_SOURCE_DIR) + "/docs/stores.md");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_THAT(text, HasSubstr(std::string(RedisServer::kLeastRights)));
-}
-
 // --- being told ---
 
 TEST_F(RedisConnection, WhoWaitsIsServedAlthoughItsSubscriptionIsKilledAgainAndAgain) {
@@ -618,6 +461,18 @@ TEST_F(ServersClock, ThousandsThatEndTogetherAreEndedBitByBit) {
       std::holds_alternative<Granted>(store_->admit(asks("gate", VisitorId::random(), 1000))));
   EXPECT_EQ(store_->look("gate")->counts.holders, 1U);
   EXPECT_EQ(store_->look("gate")->counters.expired, 1000U);
+}
+
+TEST_F(ServersClock, AHundredThatHaveEndedAreNotSeenAnyMore) {
+  for (const GateName gate : {"looked", "counted"}) {
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_TRUE(
+          std::holds_alternative<Granted>(store_->admit(asks(gate, VisitorId::random(), 100))));
+    }
+  }
+  clock_.time = clock_.time.load() + 30s;
+  EXPECT_TRUE(store_->look("looked")->holders.empty());
+  EXPECT_EQ(store_->counts(std::vector<GateName>{"counted"}).at(0).holders, 0U);
 }
 
 TEST_F(ServersClock, AHundredSlotsFreedTogetherAdmitAHundredWaiters) {

@@ -12,6 +12,7 @@
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/support/redis_server.hpp"
+#include "store/support/temp_dir.hpp"
 
 // A server that speaks TLS: who is believed, and what is said otherwise.
 
@@ -39,17 +40,12 @@ int free_port() {
 class Certificates {
  public:
   Certificates() {
-    std::string path = "/tmp/airlock-tls-XXXXXX";
-    folder_ = mkdtemp(path.data());
     make_authority("ca");
     make_authority("other");
     issue("server", "ca", "-days 2");
     issue("client", "ca", "-days 2");
     issue("expired", "ca", "-not_before 20200101000000Z -not_after 20200102000000Z");
   }
-  Certificates(const Certificates&) = delete;
-  Certificates& operator=(const Certificates&) = delete;
-  ~Certificates() { run("rm -r " + folder_); }
 
   [[nodiscard]] std::string cert(const std::string& name) const {
     return folder_ + "/" + name + ".pem";
@@ -92,7 +88,8 @@ class Certificates {
         " -keyfile " + key(authority) + " -in " + request + " -out " + cert(name) + " " + flags);
   }
 
-  std::string folder_;
+  const TempDir dir_;
+  const std::string folder_ = dir_.path();
 };
 
 class RedisTls : public ::testing::Test {

@@ -407,16 +407,16 @@ std::vector<GateCounts> RedisStore::counts(std::span<const GateName> gates) {
   std::vector<Call> calls;
   calls.reserve(gates.size());
   for (const GateName& gate : gates) calls.push_back(call(Step::counts, gate));
+  const std::vector<Reply> replies = run_all(calls, Deadline(options_.timeout));
   std::vector<GateCounts> result;
-  for (const Reply& reply : run_all(calls, Deadline(options_.timeout))) {
-    Unpacker fields(reply.text());
-    (void)read_head(fields);
-    GateCounts& counts = result.emplace_back();
-    counts.in_use = fields.whole<std::uint32_t>();
-    counts.limit = fields.whole<std::uint32_t>();
-    counts.overridden = fields.flag();
-    counts.holders = fields.whole<std::uint32_t>();
-    counts.waiting = fields.whole<std::uint32_t>();
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    Unpacker fields(replies[i].text());
+    if (read_head(fields).kind == AnswerKind::again) {
+      Call again = call(Step::counts, gates[i]);
+      result.push_back(read_counts(run(again, gates[i]).fields()));
+    } else {
+      result.push_back(read_counts(fields));
+    }
   }
   return result;
 }

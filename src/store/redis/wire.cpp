@@ -178,6 +178,16 @@ Refused read_refused(Unpacker& from) {
   return refused;
 }
 
+GateCounts read_counts(Unpacker from) {
+  GateCounts counts;
+  counts.in_use = from.whole<std::uint32_t>();
+  counts.limit = from.whole<std::uint32_t>();
+  counts.overridden = from.flag();
+  counts.holders = from.whole<std::uint32_t>();
+  counts.waiting = from.whole<std::uint32_t>();
+  return counts;
+}
+
 std::string pack_request(const Request& request, bool confirmed) {
   const Permits permits = request.permits.value_or(Permits{.limit = 0, .weight = 0, .ttl = {}});
   const auto flag = [](bool set) { return static_cast<std::uint8_t>(set ? 1 : 0); };

@@ -88,6 +88,7 @@ struct ReplyHead {
 [[nodiscard]] Granted read_granted(Unpacker& from, const Token& token);
 [[nodiscard]] Queued read_queued(Unpacker& from);
 [[nodiscard]] Refused read_refused(Unpacker& from);
+[[nodiscard]] GateCounts read_counts(Unpacker from);
 
 [[nodiscard]] std::string pack_request(const Request& request, bool confirmed);
 [[nodiscard]] std::string pack_rates(std::span<const Rate> rates);

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -19,12 +18,7 @@ namespace airlock::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string new_folder() {
-  std::string path = (std::filesystem::temp_directory_path() / "airlock-redis-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp");
-  return path;
-}
+using namespace std::string_literals;
 
 std::string program() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
@@ -43,16 +37,12 @@ std::string text_of(const redis::Reply& reply) {
 
 }  // namespace
 
-RedisServer::RedisServer(std::vector<std::string> options)
-    : options_(std::move(options)), folder_(new_folder()) {
+RedisServer::RedisServer(std::vector<std::string> options, std::vector<std::string> launcher)
+    : options_(std::move(options)), launcher_(std::move(launcher)) {
   start();
 }
 
-RedisServer::~RedisServer() {
-  kill();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
+RedisServer::~RedisServer() { kill(); }
 
 RedisServer& RedisServer::shared() {
   static RedisServer server;
@@ -60,9 +50,12 @@ RedisServer& RedisServer::shared() {
 }
 
 void RedisServer::start() {
-  std::vector<std::string> words = {
-      program(),      "--port", "0",     "--unixsocket", socket(),    "--save",        "",
-      "--appendonly", "no",     "--dir", folder_,        "--logfile", folder_ + "/log"};
+  std::vector<std::string> words = launcher_;
+  for (const std::string& word :
+       {program(), "--port"s, "0"s, "--unixsocket"s, socket(), "--save"s, ""s, "--appendonly"s,
+        "no"s, "--dir"s, folder(), "--logfile"s, folder() + "/log"}) {
+    words.push_back(word);
+  }
   words.insert(words.end(), options_.begin(), options_.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

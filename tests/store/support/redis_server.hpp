@@ -7,6 +7,7 @@
 
 #include "store/redis/redis_store.hpp"
 #include "store/support/stepped_redis_store.hpp"
+#include "store/support/temp_dir.hpp"
 
 namespace airlock::testing {
 
@@ -14,7 +15,9 @@ namespace airlock::testing {
 // AIRLOCK_REDIS_SERVER names another program than `redis-server`.
 class RedisServer {
  public:
-  explicit RedisServer(std::vector<std::string> options = {});
+  // `launcher`: words before the program, such as `env NAME=value`.
+  explicit RedisServer(std::vector<std::string> options = {},
+                       std::vector<std::string> launcher = {});
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
   ~RedisServer();
@@ -22,8 +25,8 @@ class RedisServer {
   // The one that all tests of a program may share.
   [[nodiscard]] static RedisServer& shared();
 
-  [[nodiscard]] std::string folder() const { return folder_; }
-  [[nodiscard]] std::string socket() const { return folder_ + "/redis.sock"; }
+  [[nodiscard]] std::string folder() const { return dir_.path(); }
+  [[nodiscard]] std::string socket() const { return folder() + "/redis.sock"; }
   [[nodiscard]] std::string uri() const { return "redis+unix://" + socket(); }
   [[nodiscard]] redis::Address address() const { return {.path = socket()}; }
   // The same, for a user with the least rights that docs/stores.md tells, and keys that begin with
@@ -44,7 +47,8 @@ class RedisServer {
 
  private:
   std::vector<std::string> options_;
-  std::string folder_;
+  std::vector<std::string> launcher_;
+  const TempDir dir_;
   int pid_ = -1;
 };
 

@@ -4,7 +4,8 @@
 
 namespace airlock {
 
-// A folder of its own in shared memory, gone with all that is in it in the end; not in a forked child.
+// A folder of its own in shared memory, gone with all that is in it in the end, also when the process is
+// killed; not in a forked child.
 class TempDir {
  public:
   TempDir();

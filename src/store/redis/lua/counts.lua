@@ -2,7 +2,8 @@
 --
 -- KEYS[1..5] the gate   ARGV[1] seed
 --
--- Returns DONE and in use, limit in effect, 1 if overridden, holders, waiting.
+-- Returns DONE and in use, limit in effect, 1 if overridden, holders, waiting; AGAIN: so much was to be
+-- ended first that the same must be asked once more.
 
 local g = open(1)
 if g.error then return g.error end
@@ -13,6 +14,7 @@ local limit = g.limit
 if g.override >= 0 then
   limit = g.exclusive == 1 and g.limit ~= 0 and math.min(g.override, g.limit) or g.override
 end
-local answer = reply(g, DONE, g.in_use, limit, g.override >= 0 and 1 or 0, g.holders, g.waiters)
+local answer = g.more and reply(g, AGAIN) or reply(g, DONE, g.in_use, limit,
+  g.override >= 0 and 1 or 0, g.holders, g.waiters)
 save(g)
 return answer

@@ -2,7 +2,8 @@
 --
 -- KEYS[1..5] the gate   ARGV[1] seed
 --
--- Returns nil for an unknown gate, else
+-- Returns nil for an unknown gate; { AGAIN }: so much was to be ended first that the same must be asked
+-- once more; else
 --   1 doubles: kind DONE, time, more, in use, limit in effect, override or -1, holders, waiting,
 --     limits disagree, order, last fence, granted without waiting, 23 counters
 --   2 holders  3 waiters: visitor (16 bytes), then its record as in the hash, each
@@ -15,6 +16,10 @@ if g.error then return g.error end
 if not g.known then return nil end
 give_back_first(g)
 settle(g)
+if g.more then
+  save(g)
+  return { reply(g, AGAIN) }
+end
 local limit = g.limit
 if g.override >= 0 then
   limit = g.exclusive == 1 and g.limit ~= 0 and math.min(g.override, g.limit) or g.override

@@ -1,0 +1,328 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "airlock/error.hpp"
+#include "airlock/store.hpp"
+#include "store/redis/call.hpp"
+#include "store/redis/connection.hpp"
+#include "store/redis/redis_store.hpp"
+#include "store/support/failures.hpp"
+#include "store/support/redis_server.hpp"
+
+// What a server says instead of an answer.
+
+namespace airlock {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::asks;
+using testing::failure_of;
+using testing::RedisServer;
+using testing::unused_prefix;
+using Kind = StoreError::Kind;
+using Result = StoreError::Outcome;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Until it is so; a server that is not ready yet may refuse meanwhile.
+void eventually(const std::function<bool()>& is_so) {
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (std::chrono::steady_clock::now() < end) {
+    try {
+      if (is_so()) return;
+    } catch (const StoreError&) {
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  FAIL() << "it does not come to be";
+}
+
+// --- what somebody else has written ---
+
+class ForeignKeys : public ::testing::Test {
+ protected:
+  static std::string command(const std::vector<std::string>& words) {
+    return RedisServer::shared().command(words);
+  }
+  static std::shared_ptr<Store> open(const std::string& prefix) {
+    return redis::make_store(
+        {.address = RedisServer::shared().address(), .prefix = prefix, .timeout = 1s});
+  }
+  [[nodiscard]] std::string key(std::string_view part, const GateName& gate = "gate") const {
+    return redis::Naming(prefix_).key(gate, part);
+  }
+  [[nodiscard]] Answer join(const GateName& gate) const {
+    Request ask = asks(gate, VisitorId::random());
+    ask.line.join = true;
+    return store_->admit(ask);
+  }
+
+  const std::string prefix_ = unused_prefix();
+  const std::shared_ptr<Store> store_ = open(prefix_);
+};
+
+TEST_F(ForeignKeys, AWrongTypeIsNamedAndNothingIsDestroyed) {
+  for (const std::string_view part : redis::Naming::kParts) {
+    command({"SET", key(part), "mine"});
+    const auto failure = failure_of([&] {
+      (void)store_->admit(asks("gate", VisitorId::random(), 3));
+      const Answer first = store_->admit(asks("gate", VisitorId::random(), 3));
+      (void)store_->admit(asks("gate", VisitorId::random(), 3));
+      (void)join("gate");
+      (void)store_->release(std::get<Granted>(first).token);
+    });
+    ASSERT_TRUE(failure) << part;
+    EXPECT_EQ(failure->kind(), Kind::incompatible);
+    EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+    EXPECT_THAT(failure->what(), HasSubstr("prefix"));
+    EXPECT_EQ(command({"GET", key(part)}), "mine");
+    command({"DEL", key(part)});
+    (void)store_->purge("gate");
+    EXPECT_TRUE(std::holds_alternative<Granted>(join("gate"))) << part;
+    (void)store_->purge("gate");
+  }
+}
+
+// Everything that a store can be asked of a gate.
+std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate) {
+  static const Rate kHourly{.count = 1, .period = 1h};
+  const VisitorId ann = VisitorId::random();
+  const Token token{.store = store.id(), .gate = gate, .visitor = ann, .fence = 1};
+  return {[=, &store] { (void)store.admit(asks(gate, ann)); },
+          [=, &store] { (void)store.admit_all(std::vector{asks(gate, ann)}); },
+          [=, &store] { (void)store.leave(gate, ann); },
+          [=, &store] {
+            store.refund({.gate = gate, .visitor = ann, .rates = {&kHourly, 1}});
+          },
+          [=, &store] { (void)store.renew(token, 1s); },
+          [=, &store] { (void)store.release(token); },
+          [=, &store] { (void)store.disown(token); },
+          [=, &store] { (void)store.adopt(token); },
+          [=, &store] { (void)store.look(gate); },
+          [=, &store] { (void)store.counts(std::vector{gate}); },
+          [=, &store] { (void)store.list(); },
+          [=, &store] { store.collect(); },
+          [=, &store] { store.set_limit(gate, 1); },
+          [=, &store] { store.pause(gate, 1s); },
+          [=, &store] { (void)store.resume(gate); },
+          [=, &store] { (void)store.revoke(gate, std::nullopt, Store::Revoke::now); },
+          [=, &store] { (void)store.purge(gate); },
+          [=, &store] { (void)store.watch(gate, ann, [] {}); }};
+}
+
+TEST_F(ForeignKeys, ANewerSchemaIsNotTouchedAndHindersNobodyElse) {
+  const auto neighbour = open(unused_prefix());
+  ASSERT_TRUE(std::holds_alternative<Granted>(store_->admit(asks("old", VisitorId::random()))));
+  command({"HSET", key(":gate"), "m", "\x02 who knows", "x", "y"});
+  command({"ZADD", key(":in"), "1", "x"});
+  command({"PEXPIRE", key(":gate"), "1000000000"});
+  const auto state = [&] {
+    return command({"DUMP", key(":gate")}) + command({"DUMP", key(":in")}) +
+           command({"PEXPIRETIME", key(":gate")}) + command({"KEYS", key("*")});
+  };
+  const std::string before = state();
+  const auto steps = all_steps(*store_, "gate");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto failure = failure_of(steps[i]);
+    ASSERT_TRUE(failure) << i;
+    EXPECT_EQ(failure->kind(), Kind::incompatible) << i;
+    EXPECT_EQ(failure->outcome(), Result::nothing_happened) << i;
+    EXPECT_THAT(failure->what(), HasSubstr("update")) << i;
+    EXPECT_EQ(state(), before) << i;
+  }
+  EXPECT_EQ(store_->look("old")->counts.holders, 1U);
+  EXPECT_TRUE(std::holds_alternative<Queued>(join("old")));
+  for (const auto& step : all_steps(*neighbour, "gate")) EXPECT_NO_THROW(step());
+}
+
+// --- what it is not ready for ---
+
+TEST(RedisRefusals, AReplicaIsUnavailable) {
+  RedisServer own;
+  const auto store = open_store(own.uri());
+  (void)store->admit(asks("gate", VisitorId::random()));
+  own.command({"REPLICAOF", "127.0.0.1", "1"});
+  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::unavailable);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_THAT(failure->what(), HasSubstr("replica"));
+  own.command({"REPLICAOF", "NO", "ONE"});
+  EXPECT_TRUE(store->look("gate").has_value());
+}
+
+TEST(RedisRefusals, WhoHoldsIsUnaffectedWhenMemoryIsFull) {
+  RedisServer own;
+  const auto store = open_store(own.uri());
+  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
+  const Token other = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
+  own.command({"CONFIG", "SET", "maxmemory", "1"});
+  const auto failure =
+      failure_of([&] { (void)store->admit(asks("gate", VisitorId::random(), 9)); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::no_room);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_THAT(failure->what(), HasSubstr("maxmemory"));
+  EXPECT_EQ(store->renew(held, 1min), Renewal::renewed);
+  EXPECT_EQ(store->look("gate")->counts.holders, 2U);
+  EXPECT_TRUE(store->release(held));
+  EXPECT_TRUE(store->release(other));
+}
+
+TEST(RedisRefusals, AServerThatMayEvictIsRefused) {
+  RedisServer own;
+  own.command({"CONFIG", "SET", "maxmemory", "100mb"});
+  for (const char* policy : {"allkeys-lru", "volatile-lru", "allkeys-random", "volatile-random",
+                             "volatile-ttl", "allkeys-lfu", "volatile-lfu"}) {
+    own.command({"CONFIG", "SET", "maxmemory-policy", policy});
+    const auto failure = failure_of([&] { (void)open_store(own.uri())->look("gate"); });
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->kind(), Kind::incompatible);
+    EXPECT_THAT(failure->what(), HasSubstr(policy));
+  }
+  EXPECT_FALSE(open_store(own.uri() + "?allow_eviction=1")->look("gate").has_value());
+  own.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  EXPECT_FALSE(open_store(own.uri())->look("gate").has_value());
+}
+
+TEST(RedisRefusals, ABusyServerIsBusy) {
+  RedisServer own({"--busy-reply-threshold", "10"});
+  const auto store = open_store(own.uri());
+  (void)store->admit(asks("gate", VisitorId::random()));
+  redis::Connection admin(own.address(), nullptr, "admin", redis::Deadline(5s));
+  std::thread spinner([&] {
+    try {
+      own.command({"EVAL", "while true do end", "0"});
+    } catch (const StoreError&) {
+    }
+  });
+  std::optional<StoreError> failure;
+  const auto end = std::chrono::steady_clock::now() + 3s;
+  while (!failure && std::chrono::steady_clock::now() < end) {
+    try {
+      (void)store->look("gate");
+    } catch (const StoreError& error) {
+      failure = error;
+    }
+  }
+  redis::Commands kill;
+  kill.add_all({"SCRIPT", "KILL"});
+  (void)admin.ask(kill, redis::Deadline(5s));
+  spinner.join();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::busy);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_THAT(failure->what(), HasSubstr("script"));
+}
+
+TEST(RedisRefusals, AServerThatLoadsItsDataIsUnavailableUntilItHas) {
+  RedisServer own({"--enable-debug-command", "yes"});
+  const auto store = open_store(own.uri());
+  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random()))).token;
+  for (int i = 0; i < 20; ++i) own.command({"SET", std::to_string(i), std::string(1100, 'x')});
+  own.command({"CONFIG", "SET", "rdbcompression", "no"});
+  own.command({"CONFIG", "SET", "loading-process-events-interval-bytes", "1024"});
+  own.command({"CONFIG", "SET", "key-load-delay", "20000"});
+  std::thread loader([&] { own.command({"DEBUG", "RELOAD"}); });
+  std::optional<StoreError> failure;
+  const auto end = std::chrono::steady_clock::now() + 5s;
+  while (!failure && std::chrono::steady_clock::now() < end) {
+    try {
+      (void)store->look("gate");
+    } catch (const StoreError& error) {
+      failure = error;
+    }
+  }
+  loader.join();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::unavailable);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_THAT(failure->what(), HasSubstr("loading"));
+  eventually([&] { return store->release(held); });
+}
+
+TEST(RedisRefusals, AServerThatCannotSaveNeedsAnOperator) {
+  RedisServer own({"--save", "3600 1000000"});
+  const auto store = open_store(own.uri());
+  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 2))).token;
+  const std::string in_its_way = own.folder() + "/dump.rdb";
+  std::filesystem::create_directory(in_its_way);
+  own.command({"BGSAVE"});
+  const auto saved = [&](const std::string& status) {
+    const std::string info = own.command({"INFO", "persistence"});
+    return info.find("rdb_bgsave_in_progress:0") != std::string::npos &&
+           info.find("rdb_last_bgsave_status:" + status) != std::string::npos;
+  };
+  eventually([&] { return saved("err"); });
+  const auto failure =
+      failure_of([&] { (void)store->admit(asks("gate", VisitorId::random(), 2)); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_THAT(failure->what(), HasSubstr("cannot save"));
+  std::filesystem::remove(in_its_way);
+  own.command({"BGSAVE"});
+  eventually([&] { return saved("ok"); });
+  EXPECT_EQ(store->look("gate")->counts.holders, 1U);
+  EXPECT_TRUE(store->release(held));
+}
+
+TEST(RedisRefusals, AServerThatWantsAPasswordSaysSo) {
+  RedisServer own;
+  own.command({"CONFIG", "SET", "requirepass", "s3cret"});
+  const auto failure = failure_of([&] { (void)open_store(own.uri())->look("gate"); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_THAT(failure->what(), HasSubstr("password"));
+  const std::string with_password = "redis+unix://:s3cret@" + own.socket();
+  EXPECT_FALSE(open_store(with_password)->look("gate").has_value());
+}
+
+TEST(RedisRefusals, APasswordIsNeededAndNeverShown) {
+  RedisServer own;
+  own.command({"ACL", "SETUSER", "ann", "on", ">s3cret", "~*", "&*", "+@all"});
+  own.command({"ACL", "SETUSER", "default", "nopass", "-@all"});
+  const auto open = [&](const std::string& user) {
+    return open_store("redis+unix://" + user + own.socket());
+  };
+  EXPECT_FALSE(open("ann:s3cret@")->look("gate").has_value());
+  const auto failure = failure_of([&] { (void)open("ann:s3cret_wrong@")->look("gate"); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_THAT(failure->what(), Not(HasSubstr("s3cret")));
+  EXPECT_THAT(failure->what(), Not(HasSubstr("ann")));
+  const auto denied = failure_of([&] { (void)open("")->look("gate"); });
+  ASSERT_TRUE(denied);
+  EXPECT_EQ(denied->kind(), Kind::incompatible);
+}
+
+TEST(RedisRefusals, ADeniedRightIsNamedAsSuch) {
+  RedisServer own;
+  own.command({"ACL", "SETUSER", "ann", "on", ">ann", "~*", "&*", "+@all", "-hset"});
+  const auto store = open_store("redis+unix://ann:ann@" + own.socket());
+  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_EQ(failure->outcome(), Result::nothing_happened);
+  EXPECT_THAT(failure->what(), HasSubstr("ACL"));
+}
+
+// The suites of the contract run with these.
+TEST(RedisRefusals, TheLeastRightsAreDocumented) {
+  std::ifstream file(std::string(AIRLOCK_SOURCE_DIR) + "/docs/stores.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, HasSubstr(std::string(RedisServer::kLeastRights)));
+}
+
+}  // namespace
+}  // namespace airlock
