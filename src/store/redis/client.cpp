@@ -46,34 +46,42 @@ void Client::check(const Reply& reply) {
 
 Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline) {
   bool perhaps_twice = false;
-  try {
-    return {std::move(run_once({&call, 1}, deadline).front())};
-  } catch (const StoreError& error) {
-    perhaps_twice = error.outcome() == Outcome::unknown;
-    if (!is_worth_repeating(error, twice, deadline)) throw;
+  {
+    Pool::Lent connection = pool.take(deadline);
+    try {
+      return {std::move(run_on(*connection, {&call, 1}, deadline).front())};
+    } catch (const StoreError& error) {
+      perhaps_twice = error.outcome() == Outcome::unknown;
+      if (!is_worth_repeating(error, twice, deadline)) throw;
+    }
   }
-  return {std::move(run_once({&call, 1}, deadline).front()), perhaps_twice};
+  Pool::Lent connection = pool.take(deadline);
+  return {std::move(run_on(*connection, {&call, 1}, deadline).front()), perhaps_twice};
 }
 
 std::vector<Reply> Client::run(std::span<const Call> calls, const Deadline& deadline) {
-  try {
-    return run_once(calls, deadline);
-  } catch (const StoreError& error) {
-    if (!is_worth_repeating(error, Twice::harmless, deadline)) throw;
+  {
+    Pool::Lent connection = pool.take(deadline);
+    try {
+      return run_on(*connection, calls, deadline);
+    } catch (const StoreError& error) {
+      if (!is_worth_repeating(error, Twice::harmless, deadline)) throw;
+    }
   }
-  return run_once(calls, deadline);
+  Pool::Lent connection = pool.take(deadline);
+  return run_on(*connection, calls, deadline);
 }
 
-std::vector<Reply> Client::run_once(std::span<const Call> calls, const Deadline& deadline) {
+std::vector<Reply> Client::run_on(Connection& connection, std::span<const Call> calls,
+                                  const Deadline& deadline) {
   std::string bytes;
   for (const Call& call : calls) call.append_to(bytes, Call::By::sha1);
   std::vector<Reply> replies;
   replies.reserve(calls.size());
-  Pool::Lent connection = pool.take(deadline);
-  connection->send(bytes, deadline, calls.size());
-  for (std::size_t i = 0; i < calls.size(); ++i) replies.push_back(connection->read(deadline));
+  connection.send(bytes, deadline, calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) replies.push_back(connection.read(deadline));
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (is_unknown_script(replies[i])) replies[i] = run_text(*connection, calls[i], deadline);
+    if (is_unknown_script(replies[i])) replies[i] = run_text(connection, calls[i], deadline);
     check(replies[i]);
   }
   return replies;

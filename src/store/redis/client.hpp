@@ -36,7 +36,8 @@ struct Client {
   Subscription subscription;
 
  private:
-  [[nodiscard]] std::vector<Reply> run_once(std::span<const Call> calls, const Deadline& deadline);
+  [[nodiscard]] std::vector<Reply> run_on(Connection& connection, std::span<const Call> calls,
+                                          const Deadline& deadline);
   [[nodiscard]] Reply run_text(Connection& connection, const Call& call, const Deadline& deadline);
   void check(const Reply& reply);
 };

@@ -1,27 +1,15 @@
 #include "store/redis/pool.hpp"
 
-#include <algorithm>
-#include <string_view>
 #include <utility>
 
-#include "base/random.hpp"
 #include "store/redis/failure.hpp"
 
 namespace airlock::redis {
 namespace {
 
-constexpr Duration kFirstBackOff = std::chrono::milliseconds(10);
-constexpr Duration kLongestBackOff = std::chrono::seconds(1);
-
 // An idle connection is looked at before it is used again, and closed when it is this old.
 constexpr Duration kFresh = std::chrono::milliseconds(20);
 constexpr Duration kIdle = std::chrono::seconds(30);
-
-// Between half of it and all of it.
-Duration jittered(Duration duration) {
-  const auto half = static_cast<std::uint64_t>(duration.count() / 2);
-  return Duration(static_cast<std::int64_t>(half + base::random64() % (half + 1)));
-}
 
 }  // namespace
 
@@ -53,11 +41,15 @@ Pool::Lent Pool::take(const Deadline& deadline) {
 }
 
 void Pool::give(std::unique_ptr<Connection> connection) noexcept {
-  std::unique_ptr<Connection> unused;  // Closed unlocked.
+  // Closed unlocked. Where one connection broke, the others may wait for ever for an answer.
+  std::unique_ptr<Connection> unused;
+  std::vector<std::unique_ptr<Connection>> dubious;
   {
     const std::lock_guard lock(mutex_);
     --lent_;
-    if (connection && !connection->is_broken()) {
+    if (connection && connection->is_broken()) {
+      dubious.swap(idle_);
+    } else if (connection) {
       const auto now = Deadline::Clock::now();
       connection->last_used = now;
       idle_.push_back(std::move(connection));
@@ -71,31 +63,25 @@ void Pool::give(std::unique_ptr<Connection> connection) noexcept {
 }
 
 std::unique_ptr<Connection> Pool::open_in_turn(const Deadline& deadline) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (Deadline::Clock::now() < next_attempt_) {
-      throw unavailable(last_failure_ + " (not tried again yet)");
-    }
-  }
+  Clock& clock = Clock::system();
+  if (!breaker_.allows(clock, std::chrono::ceil<Duration>(deadline.left()))) throw_not_tried();
   try {
     auto connection = open(deadline);
-    const std::lock_guard lock(mutex_);
-    back_off_ = Duration(0);
+    breaker_.succeeded();
     return connection;
   } catch (const StoreError& error) {
-    note_failure(error);
+    breaker_.failed(clock);
+    const std::lock_guard lock(mutex_);
+    last_failure_ = error;
     throw;
   }
 }
 
-void Pool::note_failure(const StoreError& error) {
-  constexpr std::string_view kPrefix = "redis: ";
+void Pool::throw_not_tried() {
   const std::lock_guard lock(mutex_);
-  back_off_ = std::clamp(2 * back_off_, kFirstBackOff, kLongestBackOff);
-  next_attempt_ = Deadline::Clock::now() + jittered(back_off_);
-  std::string_view what = error.what();
-  if (what.starts_with(kPrefix)) what.remove_prefix(kPrefix.size());
-  last_failure_ = what;
+  if (!last_failure_) throw unavailable("cannot connect");
+  throw StoreError(last_failure_->kind(), last_failure_->outcome(),
+                   std::string(last_failure_->what()) + " (not tried again yet)");
 }
 
 std::unique_ptr<Connection> Pool::open(const Deadline& deadline) {

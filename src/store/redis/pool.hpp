@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "airlock/error.hpp"
+#include "base/breaker.hpp"
 #include "store/redis/connection.hpp"
 
 namespace airlock::redis {
@@ -34,7 +35,8 @@ class Pool {
     std::unique_ptr<Connection> connection_;
   };
 
-  // StoreError: unavailable, at once if it was so a moment ago; busy if none is given back in time.
+  // StoreError: what keeps it from connecting, at once if that was so a moment ago or somebody else
+  // is just trying it again; busy if none is given back in time.
   [[nodiscard]] Lent take(const Deadline& deadline);
 
   // One more, beside the bound, of the caller's own: for a subscription.
@@ -46,7 +48,7 @@ class Pool {
  private:
   void give(std::unique_ptr<Connection> connection) noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_in_turn(const Deadline& deadline);
-  void note_failure(const StoreError& error);
+  [[noreturn]] void throw_not_tried();
   [[nodiscard]] const TlsContext* tls();
 
   const Address address_;
@@ -59,10 +61,9 @@ class Pool {
   std::uint32_t lent_ = 0;
   std::optional<TlsContext> tls_;
 
-  // After a failed attempt nobody tries again for a while.
-  Duration back_off_{0};
-  Deadline::Clock::time_point next_attempt_{};
-  std::string last_failure_;
+  // Between attempts to connect after one has failed.
+  base::Breaker breaker_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+  std::optional<StoreError> last_failure_;
 };
 
 }  // namespace airlock::redis
