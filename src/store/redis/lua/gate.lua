@@ -15,7 +15,7 @@
 local NOBODY = string.rep('\0', 16)
 local PAUSE = '<dBc0'
 
-local budget = 32 -- So many visits are ended or handed over in one call.
+local budget = 16 -- So many visits are ended or handed over in one call.
 
 local function read_visit(id, packed)
   local v = { id = id }
@@ -140,6 +140,7 @@ end
 -- Writes back what has changed.
 local function save(g)
   plan_expiry(g)
+  if g.write_free_slots then g.write_free_slots(g) end
   local gone, fields = {}, { 'm', write_meta(g) }
   local function add(field, value)
     fields[#fields + 1] = field

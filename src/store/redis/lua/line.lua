@@ -21,12 +21,20 @@ end
 
 -- Sets.
 
+local function note_made(g, part)
+  g.made = g.made or {}
+  g.made[part] = true
+end
+
 local function put(g, part, score, member, was_empty)
   redis.call('ZADD', KEYS[g.at + part], score, member)
-  if was_empty then
-    g.made = g.made or {}
-    g.made[part] = true
-  end
+  if was_empty then note_made(g, part) end
+end
+
+-- Takes a visit out of its set of deadlines, unless due() has.
+local function strike_out(g, part, v)
+  if not v.struck_out then redis.call('ZREM', KEYS[g.at + part], v.id) end
+  v.struck_out = nil
 end
 
 local function set_deadline(g, v)
@@ -41,11 +49,18 @@ local function set_deadline(g, v)
   g.changed[v.id] = true
 end
 
+-- What give_slot_back has collected, in one write.
+local function write_free_slots(g)
+  if g.given_back then redis.call('ZADD', KEYS[g.at + 4], unpack(g.given_back)) end
+  g.given_back = nil
+end
+
 local function take_slot(g)
   if g.freed == 0 then
     g.slots = g.slots + 1
     return g.slots - 1
   end
+  write_free_slots(g)
   g.freed = g.freed - 1
   return tonumber(redis.call('ZPOPMIN', KEYS[g.at + 4])[1])
 end
@@ -54,12 +69,15 @@ local function give_slot_back(g, slot)
   if slot == g.slots - 1 then
     g.slots = slot
   else
-    put(g, 4, slot, slot, g.freed == 0)
+    if g.freed == 0 then note_made(g, 4) end
+    g.given_back, g.write_free_slots = g.given_back or {}, write_free_slots
+    g.given_back[#g.given_back + 1] = slot
+    g.given_back[#g.given_back + 1] = slot
     g.freed = g.freed + 1
   end
   if g.freed == g.slots and g.freed > 0 then
     redis.call('DEL', KEYS[g.at + 4])
-    g.freed, g.slots = 0, 0
+    g.freed, g.slots, g.given_back = 0, 0, nil
   end
 end
 
@@ -93,7 +111,7 @@ local function detach(g, v)
   g.visits = g.visits - 1
   g.changed[v.id] = true
   if is_in_line(v) then
-    redis.call('ZREM', KEYS[g.at + 2], v.id)
+    strike_out(g, 2, v)
     g.waiters = g.waiters - 1
     if v.state == WAITING then
       redis.call('ZREM', KEYS[g.at + 3], v.id)
@@ -102,7 +120,7 @@ local function detach(g, v)
     if g.has_drawn == 1 and g.drawn == v.id then g.has_drawn = 0 end
     return
   end
-  redis.call('ZREM', KEYS[g.at + 1], v.id)
+  strike_out(g, 1, v)
   if not is_inside(v) then return end
   g.in_use = g.in_use - v.weight
   g.holders = g.holders - 1
@@ -204,14 +222,23 @@ local function reap_inside(g, v)
   remove(g, v)
 end
 
--- Of a set of deadlines those that have come, as far as the budget goes.
+-- Takes out of a set of deadlines those that have come, as far as the budget goes, the earliest first.
 local function due(g, part)
-  local ids = redis.call('ZRANGEBYSCORE', KEYS[g.at + part], '-inf', g.now, 'LIMIT', 0, budget)
+  local key = KEYS[g.at + part]
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', g.now, 'LIMIT', 0, budget)
+  if #ids == 0 then return NONE end
   budget = budget - #ids
+  redis.call('ZREM', key, unpack(ids))
+  local packed = redis.call('HMGET', g.hash, unpack(ids))
   local visits = {}
-  for _, id in ipairs(ids) do
-    local v = find(g, id)
-    if v then visits[#visits + 1] = v else redis.call('ZREM', KEYS[g.at + part], id) end
+  for i, id in ipairs(ids) do
+    local v = g.visits_read[id]
+    if v == nil and packed[i] then v = read_visit(id, packed[i]) end
+    if v then
+      g.visits_read[id] = v
+      v.struck_out = true
+      visits[#visits + 1] = v
+    end
   end
   return visits
 end
@@ -221,12 +248,20 @@ local function first_score(g, part)
   return first[2] and tonumber(first[2]) or NEVER
 end
 
+local function sort_those_that_end_together(visits)
+  for i = 2, #visits do
+    if visits[i].expiry == visits[i - 1].expiry then
+      return table.sort(visits, function(a, b)
+        if a.expiry ~= b.expiry then return a.expiry < b.expiry end
+        return a.fence < b.fence
+      end)
+    end
+  end
+end
+
 local function reap(g)
   local ended = due(g, 1)
-  table.sort(ended, function(a, b)
-    if a.expiry ~= b.expiry then return a.expiry < b.expiry end
-    return a.fence < b.fence
-  end)
+  sort_those_that_end_together(ended)
   for _, v in ipairs(ended) do reap_inside(g, v) end
   if budget > 0 then
     for _, v in ipairs(due(g, 2)) do pass_over(g, v) end
