@@ -78,11 +78,14 @@ bool Attempt::ask() {
 
 void Attempt::note(const Queued& queued) {
   const bool is_new = !queued_;
+  const bool moves = is_new || queued.position < queued_->position;
   queued_ = queued;
   const Store::Recheck recheck = entrance_.keeper().store().recheck();
+  overdue_ = moves ? recheck.overdue : saturating_add(overdue_, overdue_);
   next_ask_ = saturating_add(
       clock_.now(),
-      std::min(queued.next_check, queued.position == 1 ? recheck.head : recheck.others));
+      std::min({queued.next_check, queued.position == 1 ? recheck.head : recheck.others,
+                saturating_add(queued.eta, overdue_)}));
   if (!is_new) return;
   entrance_.tell({.kind = Event::Kind::queued, .gate = gate_.view(), .position = queued.position});
 }

@@ -57,6 +57,7 @@ class Attempt {
   Instant deadline_;
   VisitorId visitor_ = VisitorId::random();
   Instant next_ask_{0};
+  Duration overdue_{0};  // Asks so long after its turn should have come.
   std::optional<Queued> queued_;
   std::optional<Outcome<Lease>> outcome_;
   bool news_ = false;

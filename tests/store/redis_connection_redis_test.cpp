@@ -441,6 +441,30 @@ TEST_F(RedisConnection, WhoAsksAgainIsToldAsBeforeAndWatchesWithoutARoundTrip) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST_F(RedisConnection, WhoseMessageIsLostAsksWhenItsTurnShouldHaveCome) {
+  redis::Options options{.address = server().address(), .prefix = unused_prefix()};
+  options.timeout = 5s;
+  options.hears = [] { return false; };
+  const auto deaf = redis::make_store(options);
+  const Airlock airlock(deaf, "gate",
+                        {.limit = 1, .ttl = 1min, .patience = 1min, .claim_window = 1min});
+  Outcome<Lease> first = airlock.enter();
+  ASSERT_TRUE(first);
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    threads.emplace_back([&] {
+      Outcome<Lease> lease = airlock.enter({.max_wait = 1min});
+      EXPECT_TRUE(lease);
+      if (lease) lease->release();
+    });
+    while (deaf->look("gate")->counts.waiting != i) std::this_thread::sleep_for(1ms);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  first->release();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+}
+
 TEST_F(RedisConnection, WhoMayNotSubscribeIsServedByAskingAgain) {
   server().command({"ACL", "SETUSER", "deaf", "reset", "on", ">deaf", "~*", "+@all", "-subscribe"});
   redis::Address address = server().address();

@@ -139,7 +139,9 @@ class RedisStore final : public Store {
   }
 
   // Messages may be lost.
-  Recheck recheck() const noexcept override { return {.head = std::chrono::milliseconds(250)}; }
+  Recheck recheck() const noexcept override {
+    return {.head = std::chrono::milliseconds(250), .overdue = std::chrono::milliseconds(20)};
+  }
 
   void collect() override { (void)sweep(); }
 
