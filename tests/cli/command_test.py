@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from command_case import CommandCase, RedisCase, eventually, is_alive
+from command_case import BINARY, CommandCase, RedisCase, eventually, is_alive
 
 USAGE, UNAVAILABLE, REFUSED, LOST = 64, 69, 75, 76
 
@@ -34,6 +34,11 @@ class Run(CommandCase):
         self.assertGreater(int(values["AIRLOCK_FENCE"]), 0)
         self.assertTrue(values["AIRLOCK_TOKEN"].startswith("airlock1~"))
 
+    def test_an_admission_inside_another(self):
+        command = ["run", "x", BINARY, "run", "--slots", "2", "y", "sh", "-c", "env | grep ^AIRLOCK_ | cut -c1-14 | sort"]
+        self.assertEqual(self.output(*command).split(), ["AIRLOCK_FENCE=", "AIRLOCK_GATE=y", "AIRLOCK_SLOT=0",
+                                                         "AIRLOCK_STORE=", "AIRLOCK_TOKEN="])
+
     def test_fences_grow(self):
         fences = [int(self.output("run", "x", "sh", "-c", "echo $AIRLOCK_FENCE")) for _ in range(5)]
         self.assertEqual(sorted(set(fences)), fences)
@@ -44,6 +49,18 @@ class Run(CommandCase):
         self.assertEqual(self.status("run", "x", "./none"), 127)
         self.assertEqual(self.status("run", "x", "/etc/passwd"), 126)
         self.assertEqual(self.status("run", "x", "/"), 126)
+
+    def test_a_command_that_does_not_start_gives_its_place_back(self):
+        script = self.path("script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("#!/no/such/interpreter\n")
+        os.chmod(script, 0o755)
+        self.assertEqual(self.status("run", "x", script), 127)
+        self.assertEqual(self.status("run", "-n", "x", "true"), 0)
+
+    def test_verbose_says_how_long_it_waited(self):
+        self.assertIn("airlock: in after ", self.airlock("run", "-v", "x", "true").stderr)
+        self.assertEqual(self.airlock("run", "x", "true").stderr, "")
 
     def test_one_at_a_time(self):
         self.start_inside("x")
@@ -94,6 +111,18 @@ class Run(CommandCase):
         with open(self.path("order"), encoding="utf-8") as order:
             self.assertEqual(order.read().split(), [str(i) for i in range(8)])
 
+    def test_served_by_priority(self):
+        holder, _ = self.start_inside("--order", "priority", "x")
+        for i in range(4):
+            self.start("run", "--order", "priority", "--priority", str(i), "x",
+                       "sh", "-c", f"echo {i} >> {self.path('order')}")
+            self.assertTrue(eventually(lambda i=i: self.waiting("x") == i + 1))
+        holder.terminate()
+        for process in self.started:
+            process.wait(30)
+        with open(self.path("order"), encoding="utf-8") as order:
+            self.assertEqual(order.read().split(), ["3", "2", "1", "0"])
+
     def test_signals_are_passed_on(self):
         process = self.start("run", "x", "sh", "-c", "trap 'exit 5' TERM; echo in; while :; do sleep 0.01; done")
         self.assertEqual(process.stdout.readline(), "in\n")
@@ -108,6 +137,22 @@ class Run(CommandCase):
         waiter.send_signal(signal.SIGINT)
         self.assertEqual(waiter.wait(10), 128 + signal.SIGINT)
         self.assertEqual(self.waiting("x"), 0)
+
+    def test_what_was_ignored_before_stays_so(self):
+        holder, _ = self.start_inside("x")
+        waiter = self.start("run", "x", "true", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertTrue(eventually(lambda: self.waiting("x") == 1))
+        waiter.send_signal(signal.SIGHUP)
+        holder.terminate()
+        self.assertEqual(waiter.wait(10), 0)
+
+    @unittest.skipUnless(subprocess.run(["unshare", "--pid", "--fork", "true"], stderr=subprocess.DEVNULL,
+                                        check=False).returncode == 0, "no new PID namespaces here")
+    def test_as_pid_1_it_reaps_orphans(self):
+        script = "(sh -c 'sleep 0.1' &); sleep 0.5; cat /proc/[0-9]*/status | grep -c '^State:.Z'"
+        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", BINARY, "run", "x", "sh", "-c", script],
+                              env=self.environment, text=True, stdout=subprocess.PIPE, timeout=30, check=False)
+        self.assertEqual(done.stdout, "0\n")
 
     def test_stop_and_continue(self):
         # A job of its own, as under a shell: a group that nobody could continue cannot be stopped.
@@ -151,6 +196,12 @@ class Run(CommandCase):
         began = time.monotonic()
         self.assertEqual(self.status("run", "--max-hold", "0.3", "x", "sleep", "30"), LOST)
         self.assertLess(time.monotonic() - began, 10)
+
+    def test_who_does_not_stop_when_told_to_is_killed(self):
+        process = self.start("run", "x", "sh", "-c", "trap '' TERM; echo in; while :; do sleep 0.01; done")
+        self.assertEqual(process.stdout.readline(), "in\n")
+        self.output("revoke", "x", "--all")
+        self.assertEqual(process.wait(20), LOST)
 
     def test_no_descriptor_leaks_into_the_command(self):
         text = self.output("run", "x", "ls", "/proc/self/fd")
