@@ -71,7 +71,7 @@ bool is_installed(const char* command) {
 }
 
 void add_row(std::vector<Row>& rows, const char* against, std::optional<double> aim,
-             std::vector<std::string> words) {
+             const std::vector<std::string>& words) {
   rows.push_back({.name = "command: airlock run x true",
                   .against = against,
                   .aim = aim,

@@ -119,7 +119,8 @@ std::string Sparkline::text(double highest) const {
 
 std::string bar(double value, double whole, std::size_t columns) {
   const double part = whole > 0 ? std::clamp(value / whole, 0.0, 1.0) : 0.0;
-  const auto filled = static_cast<std::size_t>(part * static_cast<double>(columns) + 0.5);
+  const auto filled =
+      static_cast<std::size_t>(std::ceil(part * static_cast<double>(columns) - 0.5));
   std::string out;
   for (std::size_t i = 0; i < columns; ++i) out += i < filled ? "█" : "░";
   return out;

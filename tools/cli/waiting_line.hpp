@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "airlock/duration.hpp"
 #include "airlock/name.hpp"
 
 namespace airlock::cli {

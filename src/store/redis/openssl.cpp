@@ -50,8 +50,8 @@ OpenSsl make() {
 }  // namespace
 
 const OpenSsl& openssl() {
-  static const OpenSsl functions = make();
-  return functions;
+  static const OpenSsl kFunctions = make();
+  return kFunctions;
 }
 
 }  // namespace airlock::redis

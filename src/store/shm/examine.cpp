@@ -76,7 +76,7 @@ void processes(const Process& process, std::vector<Finding>& findings) {
   const Process::Census census = process.census();
   const std::string count =
       std::to_string(census.living) + " of at most " + std::to_string(kMaxProcesses);
-  if (census.living * 100 < kMaxProcesses * kNearlyFull) {
+  if (std::uint64_t{census.living} * 100 < kMaxProcesses * kNearlyFull) {
     findings.push_back({Level::good, "processes that use it: " + count});
   } else {
     findings.push_back({Level::warning, "processes that use it: " + count,
