@@ -47,7 +47,6 @@ class Connection {
   void receive();
   [[nodiscard]] std::optional<Reply> next();
   [[nodiscard]] int fd() const noexcept { return socket_.fd(); }
-  [[nodiscard]] bool is_readable() const noexcept { return socket_.is_stale(); }
 
   [[nodiscard]] bool is_broken() const noexcept { return broken_ || awaited_ != 0; }
   [[nodiscard]] bool is_stale() const noexcept { return socket_.is_stale(); }

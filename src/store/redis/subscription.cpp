@@ -140,10 +140,11 @@ void Subscription::listen_once(std::unique_lock<std::mutex>& lock) {
                     [this] { return stopping_; });
 }
 
-void Subscription::wait_for_events(const Connection& connection,
+bool Subscription::wait_for_events(const Connection& connection,
                                    std::chrono::milliseconds at_most) const {
   std::array<pollfd, 2> waiting = {{{connection.fd(), POLLIN, 0}, {wake_fd_, POLLIN, 0}}};
   (void)poll(waiting.data(), waiting.size(), static_cast<int>(at_most.count()));
+  return waiting[0].revents != 0;
 }
 
 // Returns when nobody needs it any more; throws when the connection ends.
@@ -154,8 +155,7 @@ void Subscription::listen(Connection& connection) {
   auto last_check = last_heard;
   bool asked = false;
   while (!is_stopping()) {
-    wait_for_events(connection, 1s);
-    if (connection.is_readable()) {
+    if (wait_for_events(connection, 1s)) {
       connection.receive();
       while (const auto message = connection.next()) handle(*message);
       last_heard = Clock::now();

@@ -49,7 +49,9 @@ class Subscription {
   void listen_once(std::unique_lock<std::mutex>& lock);
   void listen(Connection& connection);
   void handle(const Reply& message);
-  void wait_for_events(const Connection& connection, std::chrono::milliseconds at_most) const;
+  // Whether the connection has something to read.
+  [[nodiscard]] bool wait_for_events(const Connection& connection,
+                                     std::chrono::milliseconds at_most) const;
   [[nodiscard]] bool is_stopping();
   void set(State state);
   void wake() const noexcept;

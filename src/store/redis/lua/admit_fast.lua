@@ -1,6 +1,7 @@
 -- admit_fast.lua: the usual questions, before the rest of the rules is even defined. A newcomer asks
--- for permits alone where nobody waits and there is room; or one who was handed a slot claims it.
--- Nothing is due, paused or overridden. Anything else goes on below. The same arithmetic as there,
+-- for permits alone where nobody waits and there is room, or joins a full gate's line in order of
+-- arrival; or one who was handed a slot claims it. Nothing is due, paused or overridden. Anything else
+-- goes on below. The same arithmetic as there,
 -- and the same writes; the random comparison with the rules covers both.
 --
 -- KEYS, ARGV and reply: admit.lua
@@ -14,21 +15,31 @@ if ARGV[5] == '' and (read[2] or '') == ''
     arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
     aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, _,
     quick, kept = struct.unpack(META, meta)
-  local permits, is_exclusive, _, join, _, _, hold, confirmed, _, its_limit, weight, cost, _, ttl =
+  local permits, is_exclusive, _, join, asked_order, _, hold, confirmed, _, its_limit, weight, cost,
+    max_waiting, ttl, _, dedupe, patience, claim_window, max_eta, base, per_second, most =
     struct.unpack(REQUEST, ARGV[4])
   local now = CLOCK + offset
   local usual = forgotten == 0 and override < 0 and now >= last and now < next_due
   local is_new = visits == waiters -- The set of those inside.
+  local is_newcomer = usual and not read[3] and permits == 1
+  local enters = is_newcomer and join ~= RETURNING and waiters == 0 and in_use + weight <= its_limit
+  local joins = is_newcomer and not enters and join == 1 and max_waiting == 0 and max_eta == NEVER
+    and asked_order == FIFO and (waiters == 0 or order == FIFO) and in_use > 0
+    and in_use >= math.max(its_limit, waiters == 0 and 0 or line_limit)
+  local ends = now + ttl
   local visit, counters, slot, its_fence
 
-  if usual and not read[3] and join ~= RETURNING and waiters == 0 and in_use + weight <= its_limit then
-    redis.call('ZADD', KEYS[2], now + ttl, ARGV[2])
+  if enters or joins then
     if visits == 0 then disagree = 0 end
     if limit ~= its_limit then
       if limit ~= 0 and visits ~= 0 then disagree = 1 end
       limit = its_limit
     end
     exclusive = is_exclusive
+  end
+
+  if enters then
+    redis.call('ZADD', KEYS[2], ends, ARGV[2])
     slot = -1
     if weight == 1 and freed == 0 then
       slot = slots
@@ -41,18 +52,33 @@ if ARGV[5] == '' and (read[2] or '') == ''
     its_fence = fence
     in_use, holders, visits, quick = in_use + weight, holders + 1, visits + 1, quick + 1
     visit = struct.pack(VISIT, HOLDING, hold, is_exclusive, 0, 0, FIFO, 0, weight, its_limit, slot,
-      fence, now + ttl, now, now, ttl, 0, 0, 0, 0, 0, 0, 0, cost, 0, 0, 0, 0, '', #ARGV[6], ARGV[6])
+      fence, ends, now, now, ttl, 0, 0, 0, 0, 0, 0, 0, cost, 0, 0, 0, 0, '', #ARGV[6], ARGV[6])
+  elseif joins then
+    ends = now + patience
+    local place = 4095 * PLACES + arrivals + 1
+    redis.call('ZADD', KEYS[3], ends, ARGV[2])
+    redis.call('ZADD', KEYS[4], place, ARGV[2])
+    if waiters == 0 then
+      order, aging_base, aging_per_second, aging_max = FIFO, base, per_second, most
+      last_grant, line_limit = now, 0
+    end
+    line_limit = math.max(line_limit, its_limit)
+    visit = struct.pack(VISIT, WAITING, hold, is_exclusive, 0, confirmed, FIFO, 0, weight, its_limit,
+      -1, 0, 0, now, 0, ttl, 0, ends, 0, place, claim_window, patience, dedupe, cost, aging_base,
+      aging_per_second, aging_max, #ARGV[3], ARGV[3], #ARGV[6], ARGV[6])
+    arrivals, waiters, visits, present = arrivals + 1, waiters + 1, visits + 1, present + 1
+    rate_due = 0
   elseif usual and permits == 1 and read[3] and string.byte(read[3]) == HANDED
     and (present == 0 or order == FIFO or order == PRIORITY) then
     local _, _, exclusively, several, _, its_order, priority, its_weight, own_limit, its_slot, given,
-      _, joined, _, its_ttl, revoked, patience_end, called_until, place, claim_window, patience,
-      dedupe, its_cost, aging1, aging2, aging3, _, label, at = struct.unpack(VISIT, read[3])
+      _, joined, _, its_ttl, revoked, patience_end, called_until, place, window, its_patience,
+      its_dedupe, its_cost, aging1, aging2, aging3, _, label, at = struct.unpack(VISIT, read[3])
     if at > #read[3] and its_weight ~= 0 and revoked == 0 then
-      slot, its_fence, ttl = its_slot, given, its_ttl
-      redis.call('ZADD', KEYS[2], now + ttl, ARGV[2])
+      slot, its_fence, ttl, ends = its_slot, given, its_ttl, now + its_ttl
+      redis.call('ZADD', KEYS[2], ends, ARGV[2])
       visit = struct.pack(VISIT, HOLDING, hold, exclusively, several, confirmed, its_order, priority,
-        its_weight, own_limit, slot, given, now + ttl, joined, now, ttl, 0, patience_end,
-        called_until, place, claim_window, patience, dedupe, its_cost, aging1, aging2, aging3,
+        its_weight, own_limit, slot, given, ends, joined, now, ttl, 0, patience_end,
+        called_until, place, window, its_patience, its_dedupe, its_cost, aging1, aging2, aging3,
         #ARGV[3], ARGV[3], #label, label)
       local waited = now - joined
       if waited == 0 then
@@ -72,13 +98,13 @@ if ARGV[5] == '' and (read[2] or '') == ''
   end
 
   if visit then
-    local needed = math.max(now + ttl, now + IDLE)
+    local needed = math.max(ends, now + IDLE)
     local extends = needed + SPARE > kept
     if extends then kept = needed + (needed - now) + 2 * SPARE end
     meta = struct.pack(META, SCHEMA, 0, now, offset, fence, in_use, holders, visits, waiters,
       present, line_limit, arrivals, slots, freed, override, limit, exclusive, disagree, order,
       aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due,
-      math.min(next_due, now + ttl), last_grant, interval, now, quick, kept)
+      math.min(next_due, ends), last_grant, interval, now, quick, kept)
     if counters then
       redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit, 'c',
         struct.pack(COUNTERS, unpack(counters)))
@@ -86,9 +112,20 @@ if ARGV[5] == '' and (read[2] or '') == ''
       redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit)
     end
     local ms = math.ceil((kept - now) / 1000)
-    if extends or is_new then redis.call('PEXPIRE', KEYS[2], ms) end
+    if not joins and is_new then redis.call('PEXPIRE', KEYS[2], ms) end
+    if joins and waiters == 1 then redis.call('PEXPIRE', KEYS[3], ms) end
+    if joins and present == 1 then redis.call('PEXPIRE', KEYS[4], ms) end
     if extends then
-      for _, key in ipairs({ KEYS[1], KEYS[3], KEYS[4], KEYS[5] }) do redis.call('PEXPIRE', key, ms) end
+      for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ms) end
+    end
+    if joins then
+      local function first(part)
+        return tonumber(redis.call('ZRANGE', KEYS[part], 0, 0, 'WITHSCORES')[2]) or NEVER
+      end
+      local event = math.min(first(2), first(3))
+      local check = math.min(math.floor(patience / 3), math.max(event - now, 1) + (present - 1) * STAGGER)
+      return struct.pack('<ddddddddddd', QUEUED, WALL, 0, present, waiters, math.max(check, 1),
+        interval * present, 0, 0, 0, 0)
     end
     return struct.pack('<ddddddddddddd', GRANTED, WALL, 0, its_fence, ttl, slot, 0, 0, 0, 0, 0, 0, 0)
   end

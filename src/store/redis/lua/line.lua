@@ -1,6 +1,5 @@
 -- line.lua: who is inside, who waits, and how a gate is brought up to the present.
 
-local PLACES = 1099511627776 -- 2^40: arrivals of one priority.
 local MODULUS = 2147483647
 local draw = tonumber(ARGV[1]) % MODULUS
 if draw == 0 then draw = 1 end

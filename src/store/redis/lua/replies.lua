@@ -1,7 +1,6 @@
 -- replies.lua: answers. Every reply is one string of little-endian doubles: its kind, the server's
 -- time, 1 if there is more to do at the gate (ask settle.lua), then what the kind has.
 
-local STAGGER = 50000 -- Those behind the head ask a little later each.
 local UNKNOWN_RETRY = 1000000 -- Nothing is known of when a gate opens.
 
 local function reply(g, kind, ...)
