@@ -98,6 +98,9 @@ void ChaosProxy::pass_reply(Pair& pair) {
   const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
   const Fault fault = strikes() ? fault_.load() : Fault::none;
   switch (fault) {
+    case Fault::lose_one:
+      fault_ = Fault::none;
+      return close_pair(pair);
     case Fault::lose_reply:
       return close_pair(pair);
     case Fault::hold_reply:

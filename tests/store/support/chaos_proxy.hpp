@@ -27,6 +27,7 @@ class ChaosProxy {
   enum class Fault {
     none,
     lose_reply,     // The connection ends instead.
+    lose_one,       // The same, once.
     hold_reply,     // Nothing comes, the connection stays.
     hold_request,   // Nothing arrives, the connection stays.
     single_bytes,   // Byte by byte.
