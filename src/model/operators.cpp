@@ -55,6 +55,7 @@ std::uint32_t Shard::limit_in_effect(const Gate& gate) noexcept {
 GateCounts Shard::counts(std::string_view name, std::uint32_t hash, Moment& moment) {
   const At<Gate> found = find_gate(name, hash);
   if (!found) return {};
+  if (found->visits != 0) (void)bury(moment);
   settle(found, moment);
   const Gate& gate = *found;
   return {.in_use = gate.in_use,

@@ -117,6 +117,13 @@ TEST_F(ShmDeath, TheSlotOfAKilledHolderIsFreeAtOnce) {
   EXPECT_EQ(store_->look("gate")->counters.died, 1U);
 }
 
+TEST_F(ShmDeath, WhoLooksDoesNotSeeTheDead) {
+  Child child = holder(ask("ann"));
+  EXPECT_THAT(holders(), ElementsAre("ann"));
+  child.kill_and_wait();
+  EXPECT_TRUE(becomes_true([&] { return holders().empty(); }, 1s)) << "although nobody asks";
+}
+
 TEST_F(ShmDeath, AZombieIsDead) {
   Child child = holder(ask("ann"));
   child.kill();
