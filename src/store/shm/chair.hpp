@@ -34,7 +34,8 @@ class Chair {
 
  private:
   static constexpr std::uint32_t kFirst = 0xFFFF'FF00;  // There are not so many watches.
-  enum : std::uint32_t { kTold = 1, kRoused = 2 };
+  static constexpr std::uint32_t kTold = 1;
+  static constexpr std::uint32_t kRoused = 2;
 
   ProcessRecord& record_;
   std::atomic<std::uint32_t>& taken_;
