@@ -72,16 +72,15 @@ std::unique_ptr<Connection> Pool::open_in_turn(const Deadline& deadline) {
   } catch (const StoreError& error) {
     breaker_.failed(clock);
     const std::lock_guard lock(mutex_);
-    last_failure_ = error;
+    last_failure_ = {error.kind(), error.what()};
     throw;
   }
 }
 
 void Pool::throw_not_tried() {
   const std::lock_guard lock(mutex_);
-  if (!last_failure_) throw unavailable("cannot connect");
-  throw StoreError(last_failure_->kind(), last_failure_->outcome(),
-                   std::string(last_failure_->what()) + " (not tried again yet)");
+  throw StoreError(last_failure_.kind, StoreError::Outcome::nothing_happened,
+                   last_failure_.text + " (not tried again yet)");
 }
 
 std::unique_ptr<Connection> Pool::open(const Deadline& deadline) {

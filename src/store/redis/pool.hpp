@@ -63,7 +63,11 @@ class Pool {
 
   // Between attempts to connect after one has failed.
   base::Breaker breaker_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
-  std::optional<StoreError> last_failure_;
+  struct Failure {
+    StoreError::Kind kind = StoreError::Kind::unavailable;
+    std::string text = "redis: cannot connect";
+  };
+  Failure last_failure_;
 };
 
 }  // namespace airlock::redis
