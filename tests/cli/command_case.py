@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -92,10 +93,20 @@ class RedisCase(CommandCase):
                                         "--save", "", "--dir", self.dir], stdout=subprocess.DEVNULL)
         self.started.append(self.server)
         self.use()
-        self.assertTrue(eventually(lambda: os.path.exists(self.socket)))
+        self.assertTrue(eventually(self.answers))
 
-    def use(self, options="", user=""):
-        self.environment["AIRLOCK_STORE"] = f"redis+unix://{user}{self.socket}?timeout=200ms{options}"
+    def use(self, options="", user="", timeout="5s"):
+        self.environment["AIRLOCK_STORE"] = f"redis+unix://{user}{self.socket}?timeout={timeout}{options}"
+
+    def answers(self):
+        """Its socket is there before anybody listens at it."""
+        with socket.socket(socket.AF_UNIX) as client:
+            try:
+                client.connect(self.socket)
+                client.sendall(b"PING\r\n")
+                return client.recv(100).startswith(b"+PONG")
+            except OSError:
+                return False
 
     def configure(self, *command):
         subprocess.run(["redis-cli", "-s", self.socket, *command], check=True, stdout=subprocess.DEVNULL)

@@ -439,6 +439,7 @@ class BusyStore(RedisCase):
     def setUp(self):
         super().setUp()
         self.output("run", "x", "true")
+        self.use(timeout="200ms")
         self.server.send_signal(signal.SIGSTOP)
 
     def tearDown(self):
