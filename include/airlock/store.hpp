@@ -26,6 +26,7 @@ enum class Renewal : std::uint8_t {
   revoked,  // An operator took it back; it ends when its grace does.
   no_room,  // The asked weight does not fit; nothing changed.
   gone,
+  unknown,  // The store did not answer for it.
 };
 
 // One lease of a renewal, and what became of it.
@@ -33,7 +34,7 @@ struct RenewItem {
   Token token;
   Duration ttl{0};                           // From now.
   std::optional<std::uint32_t> weight = {};  // Changes it in the same step: reader to writer.
-  Renewal result = Renewal::gone;
+  Renewal result = Renewal::unknown;
 };
 
 // Where admission state lives and whose clock decides.
@@ -72,7 +73,8 @@ class AIRLOCK_EXPORT Store {
   // Gives back what the rates of `request` charged, as far as the tiers still remember it.
   virtual void refund(const Request& request) = 0;
 
-  // Extends leases from now. An expired lease is gone even if nobody took its place.
+  // Extends leases from now. An expired lease is gone even if nobody took its place. If it throws,
+  // some may have a result: a store may have several servers, and one of them be down.
   virtual void renew(std::span<RenewItem> items) = 0;
 
   // Gives back. False: it was already gone, and nothing changed.

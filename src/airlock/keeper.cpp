@@ -234,18 +234,16 @@ bool Keeper::retire(Held& held, Instant now) {
 
 void Keeper::renew(Renewing& due) {
   const Instant sent = clock().now();
-  bool answered = true;
   try {
     store_->renew(due.items);
-  } catch (const Error&) {
-    answered = false;
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the items tell
   }
   const std::lock_guard lock(mutex_);
   const Instant now = clock().now();
   for (std::size_t i = 0; i < due.leases.size(); ++i) {
     Held& held = *due.leases[i].held;
     if (held.serial != due.leases[i].serial) continue;  // Given back meanwhile.
-    if (answered) {
+    if (due.items[i].result != Renewal::unknown) {
       note_renewal(held, due.items[i], sent);
     } else {
       // Soon again, and more often towards the end.

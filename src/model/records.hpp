@@ -40,6 +40,22 @@ enum class VisitState : std::uint8_t {
   returning,  // Released without the shard's lock; the next owner of the lock folds it in.
 };
 
+// A bool where any byte may stand: a segment is other programs' memory too.
+class Flag {
+ public:
+  Flag() = default;
+  Flag& operator=(bool set) noexcept {
+    byte_ = set ? 1 : 0;
+    return *this;
+  }
+  operator bool() const noexcept {  // NOLINT(google-explicit-constructor): it stands for one.
+    return byte_ != 0;
+  }
+
+ private:
+  std::uint8_t byte_ = 0;
+};
+
 // A short text of fixed size: who a visitor is to people, or who reports a pause.
 class Label {
  public:
@@ -124,10 +140,10 @@ struct Visit {
   std::uint32_t cost = 0;
   Ref leader = kNone;      // pending: the visit that decides,
   Fence leader_fence = 0;  // and the fence that it must have,
-  bool waited = false;     // and whether it is in the line if it has not.
+  Flag waited;             // and whether it is in the line if it has not.
   Word<Hold> hold;
-  bool exclusive = false;
-  bool several = false;  // Waits for more than this gate: called, never handed.
+  Flag exclusive;
+  Flag several;  // Waits for more than this gate: called, never handed.
   Order order = Order::fifo;
   std::uint16_t priority = 0;
   Aging aging;
@@ -145,7 +161,7 @@ struct ByOrder {  // In the line.
   std::uint32_t in_subtree = 0;
   std::uint32_t present_in_subtree = 0;
   std::uint16_t priority = 0;
-  bool present = false;
+  Flag present;
   std::uint64_t ticket = 0;
 };
 
@@ -236,7 +252,7 @@ struct Gate {
   std::uint32_t high_levels = 0;
   Order order = Order::fifo;
   Aging aging;
-  bool limits_disagree = false;
+  Flag limits_disagree;
 
   // Authoritative, cold.
   std::uint8_t name_size = 0;

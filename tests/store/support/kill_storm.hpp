@@ -16,7 +16,7 @@ namespace airlock {
 struct KillStorm {
   std::uint32_t workers = 64;
   std::uint64_t kills = 100'000;
-  std::chrono::seconds at_most = std::chrono::seconds(60);
+  std::chrono::seconds at_most = std::chrono::seconds(120);
   std::uint64_t seed = 1;
 
   struct Result {
