@@ -26,9 +26,7 @@ std::shared_ptr<Store> open_store(std::string_view uri) {
   if (parsed.store() == StoreKind::memory) return open_memory(parsed);
   if (parsed.store() == StoreKind::shm) return open_shm(parsed);
 #ifdef AIRLOCK_WITH_REDIS
-  const bool is_one_server =
-      parsed.scheme() == "redis" || parsed.scheme() == "rediss" || parsed.scheme() == "redis+unix";
-  if (is_one_server) return redis::make_store(redis::options_of(parsed));
+  return redis::make_store(redis::Options::from(parsed));
 #endif
   throw InvalidArgument("store URI: " + parsed.scheme() + ": is not built into this version");
 }

@@ -11,7 +11,9 @@
 #include "airlock/store.hpp"
 #include "store/redis/address.hpp"
 #include "store/redis/failure.hpp"
+#include "store/redis/redirection.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/slot.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -92,9 +94,76 @@ TEST(RedisAddress, NamesWhatIsWrongAndNeverThePassword) {
   }
 }
 
-TEST(RedisAddress, OfSeveralServersIsNotBuiltIn) {
-  EXPECT_THAT(message_for("redis+sentinel://a,b/name"), HasSubstr("not built into"));
-  EXPECT_THAT(message_for("redis+cluster://a,b"), HasSubstr("not built into"));
+TEST(RedisSeeds, AreSentinelsAndThePrimaryHasCredentialsOfItsOwn) {
+  const Seeds seeds =
+      Seeds::parse(Uri::parse("redis+sentinel://ann:a@one,two:7,[::1]:8/main/3?sentinel_user=bob"));
+  ASSERT_EQ(seeds.servers.size(), 3U);
+  EXPECT_EQ(seeds.servers[0].text(), "one:26379");
+  EXPECT_EQ(seeds.servers[1].text(), "two:7");
+  EXPECT_EQ(seeds.servers[2].text(), "[::1]:8");
+  EXPECT_EQ(seeds.servers[2].user, "bob");
+  EXPECT_EQ(seeds.servers[2].password, "");
+  EXPECT_EQ(seeds.servers[2].db, 0U);
+  EXPECT_EQ(seeds.master, "main");
+  EXPECT_EQ(seeds.server.user, "ann");
+  EXPECT_EQ(seeds.server.password, "a");
+  EXPECT_EQ(seeds.server.db, 3U);
+  EXPECT_TRUE(seeds.server.primary_only);
+}
+
+TEST(RedisSeeds, AreNodesOfACluster) {
+  const Seeds seeds = Seeds::parse(Uri::parse("redis+cluster://ann:a@one,two:7?tls=1&ca=/ca"));
+  ASSERT_EQ(seeds.servers.size(), 2U);
+  EXPECT_EQ(seeds.servers[0].text(), "one:6379");
+  EXPECT_EQ(seeds.servers[1].text(), "two:7");
+  EXPECT_EQ(seeds.servers[1].password, "a");
+  EXPECT_TRUE(seeds.servers[1].tls);
+  EXPECT_EQ(seeds.master, "");
+  EXPECT_TRUE(seeds.server.tls);
+}
+
+TEST(RedisSeeds, NameWhatIsWrongAndNeverThePassword) {
+  for (const char* uri :
+       {"redis+sentinel://ann:secret@a,b", "redis+sentinel://ann:secret@a,b/",
+        "redis+sentinel://ann:secret@/main", "redis+sentinel://ann:secret@a,,b/main",
+        "redis+sentinel://ann:secret@a/main/x", "redis+cluster://ann:secret@",
+        "redis+cluster://ann:secret@a/1", "redis+cluster://ann:secret@a?db=1",
+        "redis+cluster://ann:secret@a:0x1", "redis+cluster://ann:secret@a?ca=/ca"}) {
+    EXPECT_NE(message_for(uri), "") << uri;
+    EXPECT_THAT(message_for(uri), Not(HasSubstr("secret"))) << uri;
+  }
+}
+
+TEST(RedisSlot, IsWhatAClusterSays) {
+  EXPECT_EQ(slot_of("123456789"), 0x31C3 % kSlots);
+  EXPECT_EQ(slot_of("foo"), 12'182);
+  EXPECT_EQ(slot_of(""), 0);
+}
+
+Reply error_reply(const std::string& text) {
+  ReplyReader reader;
+  reader.feed("-" + text + "\r\n");
+  Reply reply;
+  (void)reader.next(reply);
+  return reply;
+}
+
+TEST(RedisRedirection, SaysWhereTo) {
+  const auto moved = Redirection::read(error_reply("MOVED 3999 127.0.0.1:6381"));
+  ASSERT_TRUE(moved);
+  EXPECT_TRUE(moved->for_good);
+  EXPECT_EQ(moved->slot, 3999);
+  EXPECT_EQ(moved->host, "127.0.0.1");
+  EXPECT_EQ(moved->port, 6381);
+  const auto ask = Redirection::read(error_reply("ASK 16383 ::1:6381"));
+  ASSERT_TRUE(ask);
+  EXPECT_FALSE(ask->for_good);
+  EXPECT_EQ(ask->host, "::1");
+  EXPECT_EQ(Redirection::read(error_reply("MOVED 1 :6381"))->host, "");
+  for (const char* text : {"MOVED 16384 h:1", "MOVED 1 h", "MOVED 1", "MOVED x h:1", "MOVED 1 h:x",
+                           "MOVEDX 1 h:1", "ERR MOVED 1 h:1", "ASK 1 h:70000"}) {
+    EXPECT_FALSE(Redirection::read(error_reply(text))) << text;
+  }
 }
 
 TEST(RedisStoreId, IsTheSameHoweverTheServerIsCalled) {

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::string_view kForm = "redis://[user:password@]host[:port][/db]";
 constexpr std::string_view kUnixForm = "redis+unix://[user:password@]/path";
+constexpr std::string_view kSentinelForm =
+    "redis+sentinel://[user:password@]host[:port],.../name of the primary[/db]";
+constexpr std::string_view kClusterForm = "redis+cluster://[user:password@]host[:port],...";
 
 [[noreturn]] void fail(const std::string& text) { throw InvalidArgument("store URI: " + text); }
 
@@ -62,34 +65,39 @@ std::string first_line(const std::string& path) {
 }
 
 // Kept out of the URI, and so out of process lists and configuration files.
-void read_secrets(const Uri& uri, Address& address) {
-  if (const std::string user = uri.text("user"); !user.empty()) address.user = user;
-  const std::string file = uri.text("password_file");
-  const std::string variable = uri.text("password_env");
+void read_secrets(const Uri& uri, const std::string& of, Address& address) {
+  if (const std::string user = uri.text(of + "user"); !user.empty()) address.user = user;
+  const std::string file = uri.text(of + "password_file");
+  const std::string variable = uri.text(of + "password_env");
   if (!file.empty()) address.password = first_line(file);
   if (variable.empty()) return;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, when the store is opened
   const char* const value = std::getenv(variable.c_str());
-  if (value == nullptr) fail("password_env: there is no variable " + variable);
+  if (value == nullptr) fail(of + "password_env: there is no variable " + variable);
   address.password = value;
 }
 
 void read_tls(const Uri& uri, Address& address) {
-  address.tls = uri.scheme() == "rediss";
+  address.tls = uri.scheme() == "rediss" || uri.flag("tls");
   address.ca = uri.text("ca");
   address.cert = uri.text("cert");
   address.key = uri.text("key");
   const bool any = !address.ca.empty() || !address.cert.empty() || !address.key.empty();
-  if (any && !address.tls) fail("ca, cert and key are for rediss://");
+  if (any && !address.tls) fail("ca, cert and key are for rediss://, or go with tls=1");
   if (address.cert.empty() != address.key.empty()) fail("cert and key go together");
 }
 
-}  // namespace
+// Takes what stands before the first `mark`, and the mark, off the text.
+std::string_view take_until(char mark, std::string_view& text) {
+  const std::string_view part = text.substr(0, text.find(mark));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
 
-Address Address::parse(const Uri& uri) {
-  const bool is_unix = uri.scheme() == "redis+unix";
-  std::string_view rest = uri.rest();
-  if (!rest.starts_with("//")) fail("the form is " + std::string(is_unix ? kUnixForm : kForm));
+// What all forms have; leaves in `rest` what follows the @.
+Address read_common(const Uri& uri, std::string_view form, std::string_view& rest) {
+  rest = uri.rest();
+  if (!rest.starts_with("//")) fail("the form is " + std::string(form));
   rest.remove_prefix(2);
 
   Address address;
@@ -101,19 +109,55 @@ Address Address::parse(const Uri& uri) {
   address.db = uri.count("db");
   address.timeout = uri.duration("timeout");
   address.allow_eviction = uri.flag("allow_eviction");
+  read_secrets(uri, "", address);
+  read_tls(uri, address);
+  return address;
+}
+
+}  // namespace
+
+Address Address::parse(const Uri& uri) {
+  const bool is_unix = uri.scheme() == "redis+unix";
+  std::string_view rest;
+  Address address = read_common(uri, is_unix ? kUnixForm : kForm, rest);
   if (is_unix) {
     if (!rest.starts_with('/')) fail("the form is " + std::string(kUnixForm));
     address.path = Uri::decode("path", rest);
   } else {
-    const std::size_t slash = std::min(rest.find('/'), rest.size());
-    read_host(rest.substr(0, slash), address);
-    if (slash + 1 < rest.size()) {
-      address.db = read_number<std::uint32_t>("db", rest.substr(slash + 1));
-    }
+    read_host(take_until('/', rest), address);
+    if (!rest.empty()) address.db = read_number<std::uint32_t>("db", rest);
   }
-  read_secrets(uri, address);
-  read_tls(uri, address);
   return address;
+}
+
+Seeds Seeds::parse(const Uri& uri) {
+  const bool is_cluster = uri.scheme() == "redis+cluster";
+  const std::string_view form = is_cluster ? kClusterForm : kSentinelForm;
+  std::string_view rest;
+  Seeds seeds;
+  seeds.server = read_common(uri, form, rest);
+  Address seed = seeds.server;
+  if (!is_cluster) {
+    constexpr std::uint16_t kSentinelPort = 26'379;
+    seeds.server.primary_only = true;
+    seed.port = kSentinelPort;
+    seed.db = 0;
+    seed.user.clear();
+    seed.password.clear();
+    read_secrets(uri, "sentinel_", seed);
+  }
+  for (std::string_view hosts = take_until('/', rest); !hosts.empty();) {
+    read_host(take_until(',', hosts), seeds.servers.emplace_back(seed));
+  }
+  if (seeds.servers.empty()) fail("no host; the form is " + std::string(form));
+  if (!is_cluster) {
+    seeds.master = Uri::decode("name of the primary", take_until('/', rest));
+    if (seeds.master.empty()) fail("no name of the primary; the form is " + std::string(form));
+    if (!rest.empty()) seeds.server.db = read_number<std::uint32_t>("db", rest);
+  } else if (!rest.empty() || seeds.server.db != 0) {
+    fail("a cluster has no databases");
+  }
+  return seeds;
 }
 
 std::string Address::text() const {

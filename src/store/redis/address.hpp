@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "airlock/duration.hpp"
 #include "store/uri.hpp"
@@ -24,12 +25,22 @@ struct Address {
 
   Duration timeout = std::chrono::seconds(1);  // A connection on which nothing arrives is dead.
   bool allow_eviction = false;                 // Of keys that hold admissions.
+  bool primary_only = false;                   // A replica is not spoken to.
 
   // For messages: never user or password.
   [[nodiscard]] std::string text() const;
 
   // redis://, rediss:// and redis+unix://. InvalidArgument says what is wrong, never a password.
   [[nodiscard]] static Address parse(const Uri& uri);
+};
+
+// What redis+sentinel:// and redis+cluster:// say.
+struct Seeds {
+  std::vector<Address> servers;  // The sentinels, or nodes of the cluster that know the others.
+  std::string master;            // What the sentinels call it; empty: a cluster.
+  Address server;                // How a server is spoken to once it is known where it is.
+
+  [[nodiscard]] static Seeds parse(const Uri& uri);
 };
 
 }  // namespace airlock::redis

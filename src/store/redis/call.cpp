@@ -23,15 +23,12 @@ std::string Naming::gate_of(std::string_view key) const {
   return std::string(key.substr(0, brace)).append(key.substr(brace + 1));
 }
 
-Call::Call(const Script& script, std::size_t keys) : script_(script) {
-  add_number(static_cast<std::int64_t>(keys));
-}
-
 Call::Call(const Script& script, const Naming& naming, const GateName& gate)
     : Call(script, naming, std::span(&gate, 1)) {}
 
 Call::Call(const Script& script, const Naming& naming, std::span<const GateName> gates)
-    : Call(script, gates.size() * std::size(Naming::kParts)) {
+    : script_(script), slot_(slot_of(gates.front().group())) {
+  add_number(static_cast<std::int64_t>(gates.size() * std::size(Naming::kParts)));
   for (const GateName& gate : gates) {
     for (const std::string_view part : Naming::kParts) add(naming.key(gate, part));
   }

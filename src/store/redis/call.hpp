@@ -7,6 +7,7 @@
 #include "airlock/name.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/scripts.hpp"
+#include "store/redis/slot.hpp"
 
 namespace airlock::redis {
 
@@ -36,14 +37,23 @@ class Call {
   Call& add(std::string_view argument);
   Call& add_number(std::int64_t number);
 
+  // It counts only when as many replicas have it as the store's options say.
+  Call& lasting() noexcept {
+    is_lasting_ = true;
+    return *this;
+  }
+  [[nodiscard]] bool is_lasting() const noexcept { return is_lasting_; }
+
+  [[nodiscard]] Slot slot() const noexcept { return slot_; }
+
   // EVALSHA, or EVAL with the text where the server does not know the script (any more).
   enum class By { sha1, text };
   void append_to(std::string& bytes, By by) const;
 
  private:
-  Call(const Script& script, std::size_t keys);
-
   const Script& script_;
+  const Slot slot_;
+  bool is_lasting_ = false;
   std::size_t arguments_ = 0;
   Commands body_;
 };

@@ -1,103 +1,315 @@
 #include "store/redis/client.hpp"
 
-#include "base/hex.hpp"
-#include "base/label.hpp"
+#include <algorithm>
+#include <numeric>
+#include <thread>
+#include <utility>
+
 #include "base/random.hpp"
-#include "store/redis/failure.hpp"
+#include "store/redis/redirection.hpp"
+#include "store/redis/thread.hpp"
 
 namespace airlock::redis {
 namespace {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
+using Kind = StoreError::Kind;
+
+constexpr std::size_t kMostEars = 1000;  // Beyond them those that nobody uses are forgotten.
 
 bool is_unknown_script(const Reply& reply) {
   return reply.is_error() && reply.text().starts_with("NOSCRIPT");
 }
 
-// CLIENT SETNAME takes no spaces.
-std::string connection_name() {
-  std::string name = "airlock:";
-  for (const char c : base::default_label()) name += c > ' ' && c <= '~' ? c : '_';
-  return name;
+// Of a server that is the wrong one, or not ready.
+bool is_unavailable(const Reply& reply) {
+  return reply.is_error() && refusal_of(reply.text()).kind() == Kind::unavailable;
 }
 
-// A connection that broke may have been closed long ago; a server that refuses has answered.
-bool is_worth_repeating(const StoreError& error, Client::Twice twice, const Deadline& deadline) {
-  return error.kind() == StoreError::Kind::unavailable && !deadline.is_over() &&
-         (twice == Client::Twice::harmless || error.outcome() == Outcome::nothing_happened);
+// At once for the second attempt, then less and less soon.
+void rest_before(std::size_t attempt, const Deadline& deadline) {
+  if (attempt <= 2) return;
+  const auto pause =
+      std::min<std::chrono::milliseconds>(1ms * (1 << std::min<std::size_t>(attempt, 10)), 50ms);
+  std::this_thread::sleep_until(deadline.sooner(pause).at());
 }
 
-std::string new_channel(const std::string& prefix) {
-  return prefix + ":wake:" + std::to_string(base::random64());
+template <typename Parts, typename Work>
+void at_the_same_time(Parts& parts, Work work) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    try {
+      threads.push_back(start_thread("airlock-redis", [&work, &part = parts[i]] { work(part); }));
+    } catch (const StoreError&) {  // No thread is to be had.
+      work(parts[i]);
+    }
+  }
+  work(parts.front());
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace
 
-Client::Client(const Address& address, std::uint32_t connections, const std::string& prefix,
-               Duration timeout)
-    : pool(address, connections, connection_name()),
-      subscription(pool, new_channel(prefix), timeout) {}
+Client::Client(const Options& options)
+    : options_(options),
+      name_(std::to_string(base::random64())),
+      topology_(Topology::make(options)) {}
+
+// --- running ---
+
+struct Client::Exchange {
+  std::vector<Reply> replies;
+  bool acknowledged = true;
+};
+
+Client::Exchange Client::exchange(Connection& connection, std::span<const Call* const> calls,
+                                  Call::By by, bool asking, const Deadline& deadline) const {
+  const bool waits = options_.replicas_ack != 0 && std::ranges::any_of(calls, [](const Call* call) {
+                       return call->is_lasting();
+                     });
+  std::string bytes;
+  Commands extra;
+  for (const Call* const call : calls) {
+    if (asking) bytes.append("*1\r\n$6\r\nASKING\r\n");
+    call->append_to(bytes, by);
+  }
+  if (waits) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.left()) / 2;
+    extra.add_all({"WAIT", std::to_string(options_.replicas_ack),
+                   std::to_string(std::max<std::int64_t>(ms.count(), 1))});
+    bytes.append(extra.bytes());
+  }
+  connection.send(bytes, deadline, calls.size() * (asking ? 2 : 1) + (waits ? 1 : 0));
+
+  Exchange done;
+  done.replies.reserve(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (asking) (void)connection.read(deadline);
+    done.replies.push_back(connection.read(deadline));
+  }
+  if (waits) {
+    const Reply replicas = connection.read(deadline);
+    if (replicas.is_error()) throw refusal_of(replicas.text());
+    done.acknowledged = replicas.integer() >= options_.replicas_ack;
+  }
+  if (by == Call::By::text) return done;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!is_unknown_script(done.replies[i])) continue;
+    Exchange again = exchange(connection, calls.subspan(i, 1), Call::By::text, asking, deadline);
+    done.replies[i] = std::move(again.replies.front());
+    done.acknowledged = again.acknowledged;
+  }
+  return done;
+}
+
+// Where another server may take over, one that says nothing is not waited for to the end.
+Deadline Client::of_one_attempt(Twice twice, const Deadline& deadline) const {
+  if (!topology_->may_change() || twice == Twice::never) return deadline;
+  return deadline.sooner(std::chrono::duration_cast<Duration>(deadline.left() / 2));
+}
+
+// A connection that broke may have been closed long ago; a server that refuses has answered.
+bool Client::is_worth_repeating(const StoreError& error, Twice twice, std::size_t attempt,
+                                const Deadline& deadline) const {
+  if (deadline.is_over() || (attempt > 1 && !topology_->may_change())) return false;
+  if (twice == Twice::never && error.outcome() != Outcome::nothing_happened) return false;
+  return error.kind() == Kind::unavailable ||
+         (error.kind() == Kind::busy && topology_->may_change());
+}
 
 // A server that is the wrong one, or not ready, may be another when it is connected to again.
-void Client::check(const Reply& reply) {
+void Client::check(Node& node, const Reply& reply) {
   if (!reply.is_error()) return;
-  const StoreError error = refusal_of(reply.text());
-  if (error.kind() == StoreError::Kind::unavailable) pool.drop_idle();
-  throw StoreError(error);
+  if (is_unavailable(reply)) node.pool.drop_idle();
+  throw refusal_of(reply.text());
+}
+
+// Follows what a server of a cluster says of somebody else's slot; who is to be asked once.
+NodePtr Client::follow(const Redirection& to, const std::string& host_asked) {
+  Address address = options_.address;
+  address.host = to.host.empty() ? host_asked : to.host;
+  address.port = to.port;
+  if (!to.for_good) return topology_->node_at(address);
+  topology_->move(to.slot, address);
+  return nullptr;
 }
 
 Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline) {
-  bool perhaps_twice = false;
-  {
-    Pool::Lent connection = pool.take(deadline);
+  const Call* const one = &call;
+  Ran ran;
+  NodePtr once;  // Who has the keys while their slot is on its way.
+  for (std::size_t attempt = 1;; ++attempt) {
+    rest_before(attempt, deadline);
     try {
-      return {std::move(run_on(*connection, {&call, 1}, deadline).front())};
+      const bool asking = once != nullptr;
+      const NodePtr node =
+          asking ? std::exchange(once, nullptr) : topology_->node_of(call.slot(), deadline);
+      const Deadline limit = of_one_attempt(twice, deadline);
+      Pool::Lent connection = node->pool.take(limit);
+      Exchange done = exchange(*connection, {&one, 1}, Call::By::sha1, asking, limit);
+      const auto to = Redirection::read(done.replies.front());
+      if (!to || !topology_->has_slots()) {
+        check(*node, done.replies.front());
+        ran.reply = std::move(done.replies.front());
+        ran.acknowledged = done.acknowledged;
+        return ran;
+      }
+      if (deadline.is_over()) throw too_late("the slot is on its way all the time");
+      once = follow(*to, connection->host());
     } catch (const StoreError& error) {
-      perhaps_twice = error.outcome() == Outcome::unknown;
-      if (!is_worth_repeating(error, twice, deadline)) throw;
+      ran.perhaps_twice = ran.perhaps_twice || error.outcome() == Outcome::unknown;
+      if (!is_worth_repeating(error, twice, attempt, deadline)) throw;
+      topology_->doubt(deadline);
     }
   }
-  Pool::Lent connection = pool.take(deadline);
-  return {std::move(run_on(*connection, {&call, 1}, deadline).front()), perhaps_twice};
 }
 
-std::vector<Reply> Client::run(std::span<const Call> calls, const Deadline& deadline) {
-  {
-    Pool::Lent connection = pool.take(deadline);
-    try {
-      return run_on(*connection, calls, deadline);
-    } catch (const StoreError& error) {
-      if (!is_worth_repeating(error, Twice::harmless, deadline)) throw;
+// --- many ---
+
+// The calls of a batch that go to one server.
+struct Client::Part {
+  NodePtr node;
+  std::vector<std::size_t> which = {};
+  std::vector<const Call*> calls = {};
+  std::vector<Reply> replies = {};
+  std::string host = {};
+  std::optional<Failure> failure = {};
+};
+
+struct Client::Unanswered {
+  std::vector<std::size_t> failed;
+  std::vector<std::size_t> sent_on;  // Said to be with another server.
+};
+
+void Client::run_part(Part& part, const Deadline& deadline) const try {
+  const Deadline limit = of_one_attempt(Twice::harmless, deadline);
+  Pool::Lent connection = part.node->pool.take(limit);
+  part.host = connection->host();
+  Exchange done = exchange(*connection, part.calls, Call::By::sha1, false, limit);
+  if (done.acknowledged) {
+    part.replies = std::move(done.replies);
+  } else {
+    part.failure = Failure::of(too_few_replicas());
+  }
+} catch (const StoreError& error) {
+  part.failure = Failure::of(error);
+}
+
+std::vector<Client::Part> Client::parts_of(std::span<const Call> calls,
+                                           const std::vector<std::size_t>& which,
+                                           const Deadline& deadline) {
+  std::vector<Part> parts;
+  for (const std::size_t i : which) {
+    const NodePtr node = topology_->node_of(calls[i].slot(), deadline);
+    auto part = std::ranges::find(parts, node, &Part::node);
+    if (part == parts.end()) part = parts.insert(part, Part{node});
+    part->which.push_back(i);
+    part->calls.push_back(&calls[i]);
+  }
+  return parts;
+}
+
+// Takes over what a server said.
+void Client::take_in(Part& part, Batch& batch, Unanswered& unanswered) {
+  if (part.failure) {
+    batch.failure = std::move(part.failure);
+    unanswered.failed.insert(unanswered.failed.end(), part.which.begin(), part.which.end());
+    return;
+  }
+  for (std::size_t i = 0; i < part.which.size(); ++i) {
+    Reply& reply = part.replies[i];
+    if (topology_->has_slots() && Redirection::read(reply)) {
+      unanswered.sent_on.push_back(part.which[i]);
+    } else if (is_unavailable(reply)) {
+      part.node->pool.drop_idle();
+      batch.failure = Failure::of(refusal_of(reply.text()));
+      unanswered.failed.push_back(part.which[i]);
+    } else {
+      batch.replies[part.which[i]] = std::move(reply);
     }
   }
-  Pool::Lent connection = pool.take(deadline);
-  return run_on(*connection, calls, deadline);
 }
 
-std::vector<Reply> Client::run_on(Connection& connection, std::span<const Call> calls,
-                                  const Deadline& deadline) {
-  std::string bytes;
-  for (const Call& call : calls) call.append_to(bytes, Call::By::sha1);
-  std::vector<Reply> replies;
-  replies.reserve(calls.size());
-  connection.send(bytes, deadline, calls.size());
-  for (std::size_t i = 0; i < calls.size(); ++i) replies.push_back(connection.read(deadline));
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (is_unknown_script(replies[i])) replies[i] = run_text(connection, calls[i], deadline);
-    check(replies[i]);
+// A server that is not there is tried twice and no more: the answers of the others are waited for.
+Client::Batch Client::run(std::span<const Call> calls, const Deadline& deadline) {
+  Batch batch{.replies = std::vector<std::optional<Reply>>(calls.size()), .failure = {}};
+  Unanswered unanswered;
+  unanswered.failed.resize(calls.size());
+  std::iota(unanswered.failed.begin(), unanswered.failed.end(), 0);
+  for (std::size_t attempt = 1; attempt <= 2 && !unanswered.failed.empty(); ++attempt) {
+    if (attempt == 2) {
+      const StoreError why = batch.failure->error();
+      if (!is_worth_repeating(why, Twice::harmless, 1, deadline)) break;
+      topology_->doubt(deadline);
+    }
+    const std::vector<std::size_t> which = unanswered.failed;
+    try {
+      std::vector<Part> parts = parts_of(calls, which, deadline);
+      unanswered.failed.clear();
+      at_the_same_time(parts, [&](Part& part) { run_part(part, deadline); });
+      for (Part& part : parts) take_in(part, batch, unanswered);
+    } catch (const StoreError& error) {
+      batch.failure = Failure::of(error);
+    }
   }
-  return replies;
+  for (const std::size_t i : unanswered.sent_on) {
+    try {
+      Ran ran = run(calls[i], Twice::harmless, deadline);
+      if (!ran.acknowledged) throw too_few_replicas();
+      batch.replies[i] = std::move(ran.reply);
+    } catch (const StoreError& error) {
+      batch.failure = Failure::of(error);
+      unanswered.failed.push_back(i);
+    }
+  }
+  if (unanswered.failed.empty()) batch.failure.reset();
+  return batch;
 }
 
-Reply Client::run_text(Connection& connection, const Call& call, const Deadline& deadline) {
-  std::string bytes;
-  call.append_to(bytes, Call::By::text);
-  connection.send(bytes, deadline);
-  return connection.read(deadline);
-}
-
-Reply Client::ask(const Commands& commands, const Deadline& deadline) {
-  Reply reply = pool.take(deadline)->ask(commands, deadline);
-  check(reply);
+Reply Client::ask(Node& node, const Commands& commands, const Deadline& deadline) {
+  Reply reply = node.pool.take(deadline)->ask(commands, deadline);
+  check(node, reply);
   return reply;
 }
+
+// --- hearing ---
+
+// Before Redis 7 a cluster knows no channels of slots: every server passes on what any one says.
+std::shared_ptr<Ear> Client::ear(const GateName& gate, bool make) {
+  const bool sharded = topology_->has_slots() && can_shard_;
+  const std::string_view tag = sharded ? gate.group() : "";
+  const std::lock_guard lock(mutex_);
+  if (const auto found = ears_.find(tag); found != ears_.end()) return found->second;
+  if (!make) return nullptr;
+  if (ears_.size() >= kMostEars) {
+    std::erase_if(ears_, [](const auto& entry) {
+      return entry.second.use_count() == 1 && entry.second->watchers.is_empty();
+    });
+  }
+  std::string channel = options_.prefix + ":wake:" + name_;
+  if (sharded) channel.append(":{").append(tag).append("}");
+  return ears_[std::string(tag)] =
+             std::make_shared<Ear>(std::move(channel), sharded ? slot_of(tag) : Slot{0}, sharded);
+}
+
+std::vector<std::shared_ptr<Ear>> Client::ears() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Ear>> all;
+  for (const auto& [tag, ear] : ears_) all.push_back(ear);
+  return all;
+}
+
+bool Client::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
+  Subscription& subscription = topology_->node_of(ear->slot, deadline)->subscription;
+  const bool hears = subscription.confirm(ear, deadline);
+  if (!subscription.can_shard()) can_shard_ = false;
+  return hears;
+}
+
+void Client::flush(const Ear& ear, const Deadline& deadline) {
+  topology_->node_of(ear.slot, deadline)->subscription.flush(ear, deadline);
+}
+
+bool Client::counts_hearers() const noexcept { return !topology_->has_slots() || can_shard_; }
 
 }  // namespace airlock::redis

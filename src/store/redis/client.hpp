@@ -1,20 +1,26 @@
 #pragma once
 
+#include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "store/redis/call.hpp"
-#include "store/redis/pool.hpp"
-#include "store/redis/subscription.hpp"
+#include "store/redis/failure.hpp"
+#include "store/redis/redirection.hpp"
+#include "store/redis/topology.hpp"
 
 namespace airlock::redis {
 
-// What one process has of a Redis store: connections and, while somebody waits, a subscription.
-struct Client {
-  Client(const Address& address, std::uint32_t connections, const std::string& prefix,
-         Duration timeout);
+// What one process has of a Redis store: the servers and, while somebody waits, what it hears.
+class Client {
+ public:
+  explicit Client(const Options& options);
+  void stop() noexcept { topology_->stop(); }
 
   // One script, one round trip; two if the server does not know the script. An error reply is a
   // StoreError. Where a connection breaks, the call is made again on another one: if nothing can
@@ -23,23 +29,56 @@ struct Client {
   struct Ran {
     Reply reply;
     bool perhaps_twice = false;
+    bool acknowledged = true;  // By as many replicas as the options say, if the call asks for that.
   };
   [[nodiscard]] Ran run(const Call& call, Twice twice, const Deadline& deadline);
 
-  // Many in one round trip; replies come as the calls were. All of them may be made twice.
-  [[nodiscard]] std::vector<Reply> run(std::span<const Call> calls, const Deadline& deadline);
+  // Many in one round trip to each server, at the same time. All of them may be made twice.
+  struct Batch {
+    std::vector<std::optional<Reply>> replies;  // As the calls were. Empty: the failure tells why.
+    std::optional<Failure> failure;
+  };
+  [[nodiscard]] Batch run(std::span<const Call> calls, const Deadline& deadline);
 
   // Any other command.
-  [[nodiscard]] Reply ask(const Commands& commands, const Deadline& deadline);
+  [[nodiscard]] Reply ask(Node& node, const Commands& commands, const Deadline& deadline);
+  [[nodiscard]] std::vector<NodePtr> nodes(const Deadline& deadline) {
+    return topology_->all(deadline);
+  }
 
-  Pool pool;
-  Subscription subscription;
+  // Where the waiters of a gate hear. Null if there is no such place yet and `make` is false.
+  [[nodiscard]] std::shared_ptr<Ear> ear(const GateName& gate, bool make = true);
+  [[nodiscard]] std::vector<std::shared_ptr<Ear>> ears();
+  [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
+  void flush(const Ear& ear, const Deadline& deadline);
+  // Whether a script that says something learns that nobody has heard it.
+  [[nodiscard]] bool counts_hearers() const noexcept;
 
  private:
-  [[nodiscard]] std::vector<Reply> run_on(Connection& connection, std::span<const Call> calls,
-                                          const Deadline& deadline);
-  [[nodiscard]] Reply run_text(Connection& connection, const Call& call, const Deadline& deadline);
-  void check(const Reply& reply);
+  struct Exchange;
+  struct Part;
+  struct Unanswered;
+
+  [[nodiscard]] Exchange exchange(Connection& connection, std::span<const Call* const> calls,
+                                  Call::By by, bool asking, const Deadline& deadline) const;
+  [[nodiscard]] Deadline of_one_attempt(Twice twice, const Deadline& deadline) const;
+  [[nodiscard]] bool is_worth_repeating(const StoreError& error, Twice twice, std::size_t attempt,
+                                        const Deadline& deadline) const;
+  static void check(Node& node, const Reply& reply);
+  [[nodiscard]] NodePtr follow(const Redirection& to, const std::string& host_asked);
+  void run_part(Part& part, const Deadline& deadline) const;
+  [[nodiscard]] std::vector<Part> parts_of(std::span<const Call> calls,
+                                           const std::vector<std::size_t>& which,
+                                           const Deadline& deadline);
+  void take_in(Part& part, Batch& batch, Unanswered& unanswered);
+
+  const Options options_;
+  const std::string name_;  // Of this process, in channels.
+  const std::unique_ptr<Topology> topology_;
+
+  std::atomic<bool> can_shard_ = true;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Ear>, std::less<>> ears_;  // By the tag of their slot.
 };
 
 }  // namespace airlock::redis

@@ -39,6 +39,12 @@ void check_eviction(std::string_view info) {
                        std::string(policy) + "); use noeviction, or allow_eviction=1");
 }
 
+void check_role(const Reply& role, const Address& address) {
+  throw_if_refused(role);
+  if (role.at(0).text() == "master") return;
+  throw unavailable(address.text() + " is not a primary");
+}
+
 }  // namespace
 
 void Commands::begin(std::size_t arguments) { append_size(bytes_, '*', arguments); }
@@ -56,7 +62,7 @@ void Commands::add_all(std::initializer_list<std::string_view> command) {
 
 Connection::Connection(const Address& address, const TlsContext* tls, std::string_view name,
                        const Deadline& deadline)
-    : socket_(address, deadline) {
+    : host_(address.host), where_(address.text()), socket_(address, deadline) {
   if (tls != nullptr) {
     tls_.emplace(*tls, address.host);
     shake_hands(deadline);
@@ -91,10 +97,12 @@ void Connection::introduce(const Address& address, std::string_view name,
     ++needed;
     commands.add_all({"SELECT", std::to_string(address.db)});
   }
+  if (address.primary_only) commands.add_all({"ROLE"});
   commands.add_all({"INFO", "memory"});
   commands.add_all({"CLIENT", "SETNAME", name});
-  send(commands.bytes(), deadline, needed + 2);
+  send(commands.bytes(), deadline, needed + (address.primary_only ? 3 : 2));
   for (std::size_t i = 0; i < needed; ++i) throw_if_refused(read(deadline));
+  if (address.primary_only) check_role(read(deadline), address);
   const Reply memory = read(deadline);
   if (!may_go_on_without(memory)) throw_if_refused(memory);
   if (!address.allow_eviction) check_eviction(memory.text());

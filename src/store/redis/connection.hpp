@@ -51,6 +51,9 @@ class Connection {
   [[nodiscard]] bool is_broken() const noexcept { return broken_ || awaited_ != 0; }
   [[nodiscard]] bool is_stale() const noexcept { return socket_.is_stale(); }
 
+  [[nodiscard]] const std::string& host() const noexcept { return host_; }
+  [[nodiscard]] const std::string& where() const noexcept { return where_; }  // For messages.
+
   Deadline::Clock::time_point last_used{};
 
  private:
@@ -58,6 +61,8 @@ class Connection {
   void introduce(const Address& address, std::string_view name, const Deadline& deadline);
   void write(std::string_view bytes, const Deadline& deadline);
 
+  const std::string host_;
+  const std::string where_;
   Socket socket_;
   std::optional<Tls> tls_;
   ReplyReader reader_;

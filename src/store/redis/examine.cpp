@@ -32,25 +32,36 @@ class Examination {
  public:
   Examination(Client& client, const Options& options) : client_(client), options_(options) {}
 
-  std::vector<Finding> findings(const Call& rights) {
-    check_way();
-    check_latency();
-    check_clock();
-    const std::string info = ask_info();
-    if (!info.empty()) {
-      check_version(info);
-      check_role(info);
-      check_eviction(info);
-      check_persistence(info);
+  std::vector<Finding> findings(const Call& rights, const std::shared_ptr<Ear>& ear) {
+    const std::vector<NodePtr> nodes = client_.nodes(Deadline(options_.timeout));
+    for (const NodePtr& node : nodes) {
+      node_ = node.get();
+      check_server(nodes.size() > 1);
     }
     check_rights(rights);
-    check_subscription();
+    check_subscription(ear);
     return std::move(findings_);
   }
 
  private:
+  void check_server(bool is_one_of_many) {
+    about_.clear();
+    const std::string where = node_->pool.take(Deadline(options_.timeout))->where();
+    check_way(where);
+    if (is_one_of_many) about_ = where + ": ";
+    check_latency();
+    check_clock();
+    const std::string info = ask_info();
+    if (info.empty()) return;
+    check_version(info);
+    check_role(info);
+    check_eviction(info);
+    check_persistence(info);
+    check_replicas(info);
+  }
+
   void add(Level level, std::string what, std::string remedy = {}) {
-    findings_.push_back({level, std::move(what), std::move(remedy)});
+    findings_.push_back({level, about_ + what, std::move(remedy)});
   }
   void good(std::string what) { add(Level::good, std::move(what)); }
 
@@ -58,17 +69,16 @@ class Examination {
     Commands commands;
     commands.add_all(command);
     const Deadline deadline(options_.timeout);
-    return client_.pool.take(deadline)->ask(commands, deadline);
+    return node_->pool.take(deadline)->ask(commands, deadline);
   }
 
-  void check_way() {
-    const Address& address = options_.address;
+  void check_way(const std::string& server) {
     const bool stays_here =
-        !address.path.empty() || address.host == "localhost" || address.host.starts_with("127.");
+        server.starts_with('/') || server.starts_with("localhost:") || server.starts_with("127.");
     const Reply pong = ask({"PING"});
     if (pong.is_error() && !is_denied(pong.text())) throw refusal_of(pong.text());
-    const std::string where = "reaches " + address.text();
-    if (address.tls) return good(where + " with TLS");
+    const std::string where = "reaches " + server;
+    if (options_.address.tls) return good(where + " with TLS");
     if (stays_here) return good(where + "; no TLS, and none is needed on one host");
     add(Level::warning, where + " without TLS: passwords and tokens can be read on the way",
         "use rediss:// and a server with tls-port, unless the network is yours alone");
@@ -159,7 +169,25 @@ class Examination {
          (policy == "always" ? "" : "; a crash of its host may forget the last second"));
   }
 
+  void check_replicas(std::string_view info) {
+    const std::int64_t replicas = number_of(info_value(info, "connected_slaves"));
+    if (replicas < options_.replicas_ack) {
+      add(Level::problem,
+          "replicas_ack=" + std::to_string(options_.replicas_ack) + ", but it has " +
+              std::to_string(replicas) + " replicas: nobody is admitted",
+          "add replicas, or ask for fewer");
+    }
+    if (options_.seeds.empty()) return;
+    const Reply config = ask({"CONFIG", "GET", "min-replicas-to-write"});
+    if (config.at(1).text() != "0") return;
+    add(Level::warning,
+        "min-replicas-to-write is 0: a primary that is cut off from its replicas goes on admitting "
+        "while another one does",
+        "CONFIG SET min-replicas-to-write 1 and min-replicas-max-lag 2, also in redis.conf");
+  }
+
   void check_rights(const Call& rights) {
+    about_.clear();
     std::set<std::string, std::less<>> denied;
     const Reply failures =
         client_.run(rights, Client::Twice::harmless, Deadline(options_.timeout)).reply;
@@ -179,8 +207,8 @@ class Examination {
         "let an operator allow them; docs/stores.md has the whole ACL SETUSER line");
   }
 
-  void check_subscription() {
-    if (client_.subscription.confirm(Deadline(options_.timeout))) {
+  void check_subscription(const std::shared_ptr<Ear>& ear) {
+    if (client_.confirm(ear, Deadline(options_.timeout))) {
       return good("it tells who waits (pub/sub)");
     }
     add(Level::problem,
@@ -191,13 +219,16 @@ class Examination {
 
   Client& client_;
   const Options& options_;
+  Node* node_ = nullptr;
+  std::string about_;  // Which server, if there are several.
   std::vector<Finding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> examine(Client& client, const Options& options, const Call& rights) {
-  return Examination(client, options).findings(rights);
+std::vector<Finding> examine(Client& client, const Options& options, const Call& rights,
+                             const std::shared_ptr<Ear>& ear) {
+  return Examination(client, options).findings(rights, ear);
 }
 
 }  // namespace airlock::redis

@@ -4,13 +4,13 @@
 
 #include "airlock/finding.hpp"
 #include "store/redis/client.hpp"
-#include "store/redis/redis_store.hpp"
+#include "store/redis/options.hpp"
 
 namespace airlock::redis {
 
 // What an operator should know of the server: what it is, what it keeps, what it allows. `rights` is
 // a run of that script. StoreError if it cannot be reached, or not be used at all.
 [[nodiscard]] std::vector<Finding> examine(Client& client, const Options& options,
-                                           const Call& rights);
+                                           const Call& rights, const std::shared_ptr<Ear>& ear);
 
 }  // namespace airlock::redis

@@ -55,6 +55,10 @@ StoreError too_late(const std::string& what, Outcome outcome) {
   return {Kind::busy, outcome, "redis: " + what};
 }
 
+StoreError too_few_replicas(Outcome outcome) {
+  return unavailable("too few replicas have it; see replicas_ack", outcome);
+}
+
 // The second and the third are how a script tells of it.
 bool is_denied(std::string_view reply) {
   return says(reply, "NOPERM") || reply.find("ACL failure") != std::string_view::npos ||

@@ -17,8 +17,23 @@ using Outcome = StoreError::Outcome;
 [[nodiscard]] StoreError too_late(const std::string& what,
                                   Outcome outcome = Outcome::nothing_happened);
 
+// Granted or renewed, and not on as many replicas as replicas_ack says.
+[[nodiscard]] StoreError too_few_replicas(Outcome outcome = Outcome::unknown);
+
 // An error reply, by its first word: who can help, and whether anything can have happened.
 [[nodiscard]] StoreError refusal_of(std::string_view reply);
+
+// What an error says, kept to be thrown by another thread: copies of an exception share their text.
+struct Failure {
+  StoreError::Kind kind = StoreError::Kind::unavailable;
+  Outcome outcome = Outcome::nothing_happened;
+  std::string text;
+
+  [[nodiscard]] static Failure of(const StoreError& error) {
+    return {error.kind(), error.outcome(), error.what()};
+  }
+  [[nodiscard]] StoreError error() const { return {kind, outcome, text}; }
+};
 
 // Whether a reply, or what a script met, says that the user lacks a right.
 [[nodiscard]] bool is_denied(std::string_view reply);

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "store/redis/failure.hpp"
-
 namespace airlock::redis {
 namespace {
 
@@ -13,8 +11,11 @@ constexpr Duration kIdle = std::chrono::seconds(30);
 
 }  // namespace
 
-Pool::Pool(Address address, std::uint32_t most, std::string name)
-    : address_(std::move(address)), most_(most), name_(std::move(name)) {}
+Pool::Pool(Locate locate, std::uint32_t most, std::string name, Duration rest)
+    : locate_(std::move(locate)),
+      most_(most),
+      name_(std::move(name)),
+      breaker_(std::chrono::milliseconds(10), rest) {}
 
 Pool::Lent Pool::take(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
@@ -72,25 +73,26 @@ std::unique_ptr<Connection> Pool::open_in_turn(const Deadline& deadline) {
   } catch (const StoreError& error) {
     breaker_.failed(clock);
     const std::lock_guard lock(mutex_);
-    last_failure_ = {error.kind(), error.what()};
+    last_failure_ = Failure::of(error);
     throw;
   }
 }
 
 void Pool::throw_not_tried() {
   const std::lock_guard lock(mutex_);
-  throw StoreError(last_failure_.kind, StoreError::Outcome::nothing_happened,
+  throw StoreError(last_failure_.kind, Outcome::nothing_happened,
                    last_failure_.text + " (not tried again yet)");
 }
 
 std::unique_ptr<Connection> Pool::open(const Deadline& deadline) {
-  return std::make_unique<Connection>(address_, tls(), name_, deadline);
+  const Address address = locate_(deadline);
+  return std::make_unique<Connection>(address, tls(address), name_, deadline);
 }
 
-const TlsContext* Pool::tls() {
-  if (!address_.tls) return nullptr;
+const TlsContext* Pool::tls(const Address& address) {
+  if (!address.tls) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (!tls_) tls_.emplace(address_);
+  if (!tls_) tls_.emplace(address);
   return &*tls_;
 }
 

@@ -1,23 +1,28 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "airlock/error.hpp"
 #include "base/breaker.hpp"
 #include "store/redis/connection.hpp"
+#include "store/redis/failure.hpp"
 
 namespace airlock::redis {
 
-// The connections of one process to one server. Starts empty, opens one when all are in use, up to
+// The connections of one process to one server, or to whichever has its place now. Starts empty, opens one when all are in use, up to
 // a bound; closes those that nobody has needed for a while. Safe to use from any thread.
 class Pool {
  public:
-  Pool(Address address, std::uint32_t most, std::string name);
+  // Where the server is; asked whenever a connection is opened.
+  using Locate = std::function<Address(const Deadline& deadline)>;
+
+  // `rest`: the longest pause between attempts to connect while it cannot be reached.
+  Pool(Locate locate, std::uint32_t most, std::string name, Duration rest);
 
   // A connection to use until it goes out of scope; then it is kept for the next, unless it broke.
   class Lent {
@@ -49,9 +54,9 @@ class Pool {
   void give(std::unique_ptr<Connection> connection) noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_in_turn(const Deadline& deadline);
   [[noreturn]] void throw_not_tried();
-  [[nodiscard]] const TlsContext* tls();
+  [[nodiscard]] const TlsContext* tls(const Address& address);
 
-  const Address address_;
+  const Locate locate_;
   const std::uint32_t most_;
   const std::string name_;
 
@@ -62,12 +67,8 @@ class Pool {
   std::optional<TlsContext> tls_;
 
   // Between attempts to connect after one has failed.
-  base::Breaker breaker_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
-  struct Failure {
-    StoreError::Kind kind = StoreError::Kind::unavailable;
-    std::string text = "redis: cannot connect";
-  };
-  Failure last_failure_;
+  base::Breaker breaker_;
+  Failure last_failure_{.text = "redis: cannot connect"};
 };
 
 }  // namespace airlock::redis

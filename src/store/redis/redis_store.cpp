@@ -45,6 +45,19 @@ LookParts parts_of(const Reply& reply) {
           .now = reply.at(5).text()};
 }
 
+// What a call of a batch returned. StoreError: nothing, or an error.
+std::string_view text_of(const Client::Batch& batch, std::size_t i) {
+  const std::optional<Reply>& reply = batch.replies[i];
+  if (!reply) throw StoreError(batch.failure->error());
+  if (reply->is_error()) throw refusal_of(reply->text());
+  return reply->text();
+}
+
+// Somebody else's business, and no reason to say nothing of the other gates.
+bool is_of_newer_schema(const std::optional<Reply>& reply) {
+  return reply && reply->is_error() && reply->text().starts_with("AIRLOCKSCHEMA");
+}
+
 [[noreturn]] void throw_other_order(const GateName& gate) {
   throw InvalidArgument("gate " + base::quoted(gate.view()) +
                         " has a line with another order; it can change when the line is empty");
@@ -61,7 +74,7 @@ class RedisStore final : public Store {
       : options_(std::move(options)), naming_(options_.prefix), id_(id_of(options_)) {}
 
   ~RedisStore() override {
-    if (used_in_ == base::fork_generation()) client().subscription.stop();
+    if (used_in_ == base::fork_generation()) client().stop();
   }
 
   bool is_local() const noexcept override { return false; }
@@ -75,7 +88,7 @@ class RedisStore final : public Store {
 
   bool leave(const GateName& gate, const VisitorId& visitor) override {
     const bool left = happens(call(Step::leave, gate).add(pack_visitor(visitor)), gate);
-    client().subscription.watchers().tell_own(watch_key(gate, visitor));
+    tell_own(gate, visitor);
     return left;
   }
 
@@ -91,7 +104,7 @@ class RedisStore final : public Store {
 
   bool release(const Token& token) override {
     const bool released = happens(with_token(Step::release, token), token.gate);
-    client().subscription.watchers().tell_own(watch_key(token.gate, token.visitor));
+    tell_own(token.gate, token.visitor);
     return released;
   }
 
@@ -135,7 +148,7 @@ class RedisStore final : public Store {
              std::function<void()> changed) override;
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
-    client().subscription.watchers().remove(watch_key(gate, visitor));
+    if (const auto ear = client().ear(gate, false)) ear->watchers.remove(watch_key(gate, visitor));
   }
 
   // Messages may be lost.
@@ -146,12 +159,15 @@ class RedisStore final : public Store {
   void collect() override { (void)sweep(); }
 
   std::vector<Finding> examine() override {
-    Call rights = call(Step::rights, "airlock-doctor-rights");
-    rights.add(client().subscription.channel());
-    return redis::examine(client(), options_, rights);
+    const GateName gate = "airlock-doctor-rights";
+    const auto ear = client().ear(gate);
+    Call rights = call(Step::rights, gate);
+    return redis::examine(client(), options_, rights.add(ear->channel), ear);
   }
 
-  void deliver_messages() { client().subscription.flush(Deadline(options_.timeout)); }
+  void deliver_messages() {
+    for (const auto& ear : client().ears()) client().flush(*ear, Deadline(options_.timeout));
+  }
 
  private:
   using Twice = Client::Twice;
@@ -161,6 +177,7 @@ class RedisStore final : public Store {
     Reply reply;
     ReplyHead head;
     bool perhaps_twice = false;
+    bool acknowledged = true;
 
     // Behind the head.
     [[nodiscard]] Unpacker fields() const {
@@ -172,29 +189,36 @@ class RedisStore final : public Store {
 
   Client& client() {
     return *client_.get([this] {
-      auto made = std::make_shared<Client>(options_.address, options_.pool, options_.prefix,
-                                           options_.timeout);
-      made->subscription.set_owner(made);
-      made->subscription.set_hearing(options_.hears);
       used_in_ = base::fork_generation();
-      return made;
+      return std::make_unique<Client>(options_);
     });
   }
 
   [[nodiscard]] const Script& script(Step step) const {
     return (*options_.scripts)[static_cast<std::size_t>(step)];
   }
-  [[nodiscard]] std::uint32_t seed() const {
-    return options_.seed ? options_.seed() : base::random31();
+  // And what else a script is to know of the options.
+  [[nodiscard]] std::string seed() const {
+    std::string text = std::to_string(options_.seed ? options_.seed() : base::random31());
+    if (options_.handover_delay != Duration(0)) {
+      text.append(";").append(std::to_string(options_.handover_delay.count()));
+    }
+    return text;
   }
   [[nodiscard]] std::string watch_key(const GateName& gate, const VisitorId& visitor) const {
     return pack_visitor(visitor) + naming_.key(gate, Naming::kParts[0]);
   }
 
+  // A visitor has learnt by itself how it stands.
+  void tell_own(const GateName& gate, const VisitorId& visitor) {
+    const auto ear = client().ear(gate, false);
+    if (ear && !ear->watchers.is_empty()) ear->watchers.tell_own(watch_key(gate, visitor));
+  }
+
   // A script whose arguments begin with the seed.
   [[nodiscard]] Call call(Step step, const GateName& gate) const {
     Call call(script(step), naming_, gate);
-    call.add_number(seed());
+    call.add(seed());
     return call;
   }
   [[nodiscard]] Call with_token(Step step, const Token& token) const {
@@ -213,8 +237,8 @@ class RedisStore final : public Store {
 
   Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless);
   // Together they have `deadline`, or each round trip one of its own.
-  [[nodiscard]] std::vector<Reply> run_all(std::vector<Call>& calls,
-                                           const std::optional<Deadline>& deadline);
+  [[nodiscard]] Client::Batch run_all(std::vector<Call>& calls,
+                                      const std::optional<Deadline>& deadline);
   [[nodiscard]] bool happens(Call& call, const GateName& gate);
   [[nodiscard]] bool happens(Call&& call, const GateName& gate) { return happens(call, gate); }
   void settle(const GateName& gate, const Deadline& deadline);
@@ -224,12 +248,20 @@ class RedisStore final : public Store {
   }
   [[nodiscard]] std::vector<std::string> sweep();
   [[nodiscard]] std::vector<std::string> scan();
+  void scan(Node& node, std::vector<std::string>& names);
+
+  // Whether it makes a difference that nobody has heard that it is its turn.
+  [[nodiscard]] bool is_missed(const Request& request) {
+    return request.hold == Hold::bound && client().counts_hearers();
+  }
+  [[nodiscard]] static bool is_to_be_undone(const Result& result, const Granted& granted);
+  [[noreturn]] void undo(std::span<const Request> requests, std::span<const Granted> granted);
 
   const Options options_;
   const Naming naming_;
   const StoreId id_;
   std::atomic<std::uint64_t> used_in_ = 0;
-  base::PerProcess<std::shared_ptr<Client>> client_;
+  base::PerProcess<std::unique_ptr<Client>> client_;
 };
 
 // --- running scripts ---
@@ -244,6 +276,7 @@ RedisStore::Result RedisStore::run(Call& call, const GateName& gate, Twice twice
     Client::Ran ran = client().run(call, twice, deadline);
     result.reply = std::move(ran.reply);
     result.perhaps_twice = result.perhaps_twice || ran.perhaps_twice;
+    result.acknowledged = ran.acknowledged;
     if (result.reply.is_nil()) return result;
     Unpacker fields(result.reply.is_array() ? result.reply.at(0).text() : result.reply.text());
     result.head = read_head(fields);
@@ -263,20 +296,19 @@ void RedisStore::settle(const GateName& gate, const Deadline& deadline) try {
 } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): whoever asks next goes on with it
 }
 
-std::vector<Reply> RedisStore::run_all(std::vector<Call>& calls,
-                                       const std::optional<Deadline>& deadline) {
-  std::vector<Reply> replies;
-  replies.reserve(calls.size());
+Client::Batch RedisStore::run_all(std::vector<Call>& calls,
+                                  const std::optional<Deadline>& deadline) {
+  Client::Batch all;
   for (Call& call : calls) stamped(call);
   for (std::span<const Call> rest = calls; !rest.empty();) {
     const std::size_t count = std::min(rest.size(), kPipelined);
-    for (Reply& reply :
-         client().run(rest.first(count), deadline.value_or(Deadline(options_.timeout)))) {
-      replies.push_back(std::move(reply));
-    }
+    Client::Batch some =
+        client().run(rest.first(count), deadline.value_or(Deadline(options_.timeout)));
+    std::ranges::move(some.replies, std::back_inserter(all.replies));
+    if (some.failure) all.failure = std::move(some.failure);
     rest = rest.subspan(count);
   }
-  return replies;
+  return all;
 }
 
 // For steps that say whether they found something to do. If the step was perhaps done twice, that
@@ -294,31 +326,33 @@ bool RedisStore::happens(Call& call, const GateName& gate) {
 
 Answer RedisStore::admit(const Request& request) {
   validate(request);
-  Client& own = client();
-  Watchers& watchers = own.subscription.watchers();
   const bool may_wait = request.line.join || request.line.returning;
-  const std::string key =
-      may_wait || !watchers.is_empty() ? watch_key(request.gate, request.visitor) : std::string();
-  const bool hears = may_wait && watchers.expect(key, request.line.patience);
+  const auto ear = client().ear(request.gate, may_wait);
+  const std::string key = may_wait || (ear && !ear->watchers.is_empty())
+                              ? watch_key(request.gate, request.visitor)
+                              : std::string();
+  const bool hears = may_wait && ear->watchers.expect(key, request.line.patience);
   Call admit = call(Step::admit, request.gate);
-  admit.add(pack_visitor(request.visitor)).add(hears ? own.subscription.channel() : "");
-  admit.add(pack_request(request, hears && request.hold == Hold::bound));
+  admit.add(pack_visitor(request.visitor)).add(hears ? ear->channel : "");
+  admit.add(pack_request(request, hears && is_missed(request)));
   admit.add(pack_rates(request.rates));
   admit.add(request.label.empty() ? base::default_label() : request.label);
 
   const bool idempotent = request.permits || may_wait || request.dedupe != Duration(0);
-  const Result result = run(admit, request.gate, idempotent ? Twice::harmless : Twice::never);
+  const Result result =
+      run(admit.lasting(), request.gate, idempotent ? Twice::harmless : Twice::never);
   Unpacker fields = result.fields();
   switch (result.head.kind) {
     case AnswerKind::granted: {
       Granted granted = read_granted(fields, token_for(request));
-      if (!granted.repeated && !key.empty()) watchers.tell_own(key);
+      if (!granted.repeated && !key.empty()) ear->watchers.tell_own(key);
+      if (is_to_be_undone(result, granted)) undo({&request, 1}, {&granted, 1});
       return granted;
     }
     case AnswerKind::queued:
       return read_queued(fields);
     case AnswerKind::refused:
-      if (!key.empty()) watchers.tell_own(key);
+      if (!key.empty()) ear->watchers.tell_own(key);
       return read_refused(fields);
     case AnswerKind::other_order:
       throw_other_order(request.gate);
@@ -327,32 +361,50 @@ Answer RedisStore::admit(const Request& request) {
   }
 }
 
+// What a visitor already had when it asked stays as it was.
+bool RedisStore::is_to_be_undone(const Result& result, const Granted& granted) {
+  return !result.acknowledged && (!granted.repeated || result.perhaps_twice);
+}
+
+void RedisStore::undo(std::span<const Request> requests, std::span<const Granted> granted) {
+  Outcome outcome = Outcome::nothing_happened;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    try {
+      if (requests[i].permits) (void)release(granted[i].token);
+      if (!requests[i].rates.empty()) refund(requests[i]);
+    } catch (const StoreError&) {
+      outcome = Outcome::unknown;
+    }
+  }
+  throw too_few_replicas(outcome);
+}
+
 GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
   validate_group(requests);
-  Client& own = client();
-  Watchers& watchers = own.subscription.watchers();
+  const auto ear = client().ear(requests.front().gate);
   std::vector<GateName> gates;
   bool hears = false;
   for (const Request& request : requests) {
     gates.push_back(request.gate);
     const std::string key = watch_key(request.gate, request.visitor);
-    hears = (request.line.join && watchers.expect(key, request.line.patience)) || hears;
+    hears = (request.line.join && ear->watchers.expect(key, request.line.patience)) || hears;
   }
   Call admit(script(Step::admit_all), naming_, gates);
-  admit.add_number(seed()).add(pack_visitor(requests.front().visitor));
-  admit.add(hears ? own.subscription.channel() : "");
+  admit.add(seed()).add(pack_visitor(requests.front().visitor));
+  admit.add(hears ? ear->channel : "");
   for (const Request& request : requests) {
-    admit.add(pack_request(request, hears && request.hold == Hold::bound));
+    admit.add(pack_request(request, hears && is_missed(request)));
     admit.add(pack_rates(request.rates));
     admit.add(request.label.empty() ? base::default_label() : request.label);
   }
-  const Result result = run(admit, gates.front());
+  const Result result = run(admit.lasting(), gates.front());
   Unpacker fields = result.fields();
   GroupAnswer answer;
   if (result.head.kind == AnswerKind::granted) {
     for (const Request& request : requests) {
       answer.granted.push_back(read_granted(fields, token_for(request)));
     }
+    if (is_to_be_undone(result, answer.granted.front())) undo(requests, answer.granted);
     return answer;
   }
   answer.at = fields.whole<std::size_t>();
@@ -376,22 +428,30 @@ void RedisStore::renew(std::span<RenewItem> items) {
     validate_ttl(item.ttl);
     if (item.weight == 0) throw InvalidArgument("weight 0: a lease weighs at least 1");
     calls.push_back(with_token(Step::renew, item.token));
-    calls.back().add_number(item.ttl.count()).add_number(item.weight.value_or(0));
+    calls.back().add_number(item.ttl.count()).add_number(item.weight.value_or(0)).lasting();
   }
-  const std::vector<Reply> replies = run_all(calls, Deadline(options_.timeout));
+  Client::Batch batch = run_all(calls, Deadline(options_.timeout));
   for (std::size_t i = 0; i < items.size(); ++i) {
-    Unpacker fields(replies[i].text());
+    const std::optional<Reply>& reply = batch.replies[i];
+    if (!reply) continue;
+    if (reply->is_error()) {
+      batch.failure = Failure::of(refusal_of(reply->text()));
+      continue;
+    }
+    Unpacker fields(reply->text());
     const ReplyHead head = read_head(fields);
     items[i].result = fields.whole<Renewal>();
     if (head.more) settle(items[i].token.gate, Deadline(options_.timeout));
   }
+  if (batch.failure) throw StoreError(batch.failure->error());
 }
 
 std::optional<Granted> RedisStore::set_hold(const Token& token, Hold hold) {
   Call call = with_token(Step::hold, token);
   call.add(hold == Hold::detached ? "1" : "0").add("");
-  const Result result = run(call, token.gate);
+  const Result result = run(call.lasting(), token.gate);
   if (result.head.kind != AnswerKind::granted) return std::nullopt;
+  if (!result.acknowledged) throw too_few_replicas();
   Unpacker fields = result.fields();
   return read_granted(fields, token);
 }
@@ -409,10 +469,10 @@ std::vector<GateCounts> RedisStore::counts(std::span<const GateName> gates) {
   std::vector<Call> calls;
   calls.reserve(gates.size());
   for (const GateName& gate : gates) calls.push_back(call(Step::counts, gate));
-  const std::vector<Reply> replies = run_all(calls, Deadline(options_.timeout));
+  const Client::Batch batch = run_all(calls, Deadline(options_.timeout));
   std::vector<GateCounts> result;
   for (std::size_t i = 0; i < gates.size(); ++i) {
-    Unpacker fields(replies[i].text());
+    Unpacker fields(text_of(batch, i));
     if (read_head(fields).kind == AnswerKind::again) {
       Call again = call(Step::counts, gates[i]);
       result.push_back(read_counts(run(again, gates[i]).fields()));
@@ -423,14 +483,13 @@ std::vector<GateCounts> RedisStore::counts(std::span<const GateName> gates) {
   return result;
 }
 
-// The names of all gates there may be.
-std::vector<std::string> RedisStore::scan() {
-  std::vector<std::string> names;
+// The names of all gates that a server may have.
+void RedisStore::scan(Node& node, std::vector<std::string>& names) {
   std::string cursor = "0";
   do {
     Commands commands;
     commands.add_all({"SCAN", cursor, "MATCH", naming_.gate_pattern(), "COUNT", "1000"});
-    const Reply reply = client().ask(commands, Deadline(options_.timeout));
+    const Reply reply = client().ask(node, commands, Deadline(options_.timeout));
     cursor = reply.at(0).text();
     const Reply keys = reply.at(1);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -439,6 +498,11 @@ std::vector<std::string> RedisStore::scan() {
       }
     }
   } while (cursor != "0" && !cursor.empty());
+}
+
+std::vector<std::string> RedisStore::scan() {
+  std::vector<std::string> names;
+  for (const NodePtr& node : client().nodes(Deadline(options_.timeout))) scan(*node, names);
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());  // SCAN may say one twice.
   return names;
@@ -453,12 +517,15 @@ std::vector<std::string> RedisStore::sweep() {
     calls.push_back(call(Step::settle, name));
     calls.back().add("1");
   }
-  const std::vector<Reply> replies = run_all(calls, std::nullopt);
+  const Client::Batch batch = run_all(calls, std::nullopt);
   std::vector<std::string> left;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    Unpacker fields(replies[i].text());
-    (void)read_head(fields);
-    if (fields.flag()) left.push_back(std::move(names[i]));
+    if (!is_of_newer_schema(batch.replies[i])) {
+      Unpacker fields(text_of(batch, i));
+      (void)read_head(fields);
+      if (!fields.flag()) continue;
+    }
+    left.push_back(std::move(names[i]));
   }
   return left;
 }
@@ -467,8 +534,8 @@ std::vector<std::string> RedisStore::sweep() {
 
 bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
                        std::function<void()> changed) {
-  Subscription& subscription = client().subscription;
-  Watchers& watchers = subscription.watchers();
+  const auto ear = client().ear(gate);
+  Watchers& watchers = ear->watchers;
   const std::string key = watch_key(gate, visitor);
   const Watchers::Known known = watchers.watch_expected(key, changed);
   if (known != Watchers::Known::unknown) return known == Watchers::Known::watching;
@@ -477,10 +544,11 @@ bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
   watchers.add(key, std::move(changed));
   bool watches = false;
   try {
-    const bool hears = subscription.confirm(Deadline(options_.timeout));
+    const bool hears = client().confirm(ear, Deadline(options_.timeout));
+    const bool counts = hears && client().counts_hearers();
     Call watch = call(Step::watch, gate);
-    watch.add(pack_visitor(visitor)).add(hears ? subscription.channel() : "");
-    watches = run(watch.add(hears ? "1" : "0"), gate).fields().flag();
+    watch.add(pack_visitor(visitor)).add(hears ? ear->channel : "");
+    watches = run(watch.add(counts ? "1" : "0"), gate).fields().flag();
   } catch (...) {
     watchers.remove(key);
     throw;
@@ -490,22 +558,6 @@ bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
 }
 
 }  // namespace
-
-Options options_of(const Uri& uri) {
-  constexpr std::size_t kLongestPrefix = 64;
-  Options options{.address = Address::parse(uri)};
-  if (const std::string prefix = uri.text("prefix"); !prefix.empty()) options.prefix = prefix;
-  if (options.prefix.size() > kLongestPrefix) {
-    throw InvalidArgument("store URI: prefix: at most 64 bytes");
-  }
-  (void)GateName(options.prefix);  // The same characters; none that a pattern or a slot minds.
-  if (options.prefix.find('/') != std::string::npos) {
-    throw InvalidArgument("store URI: prefix: no / in it");
-  }
-  options.timeout = uri.duration("timeout");
-  if (const std::uint32_t pool = uri.count("pool"); pool != 0) options.pool = pool;
-  return options;
-}
 
 std::shared_ptr<Store> make_store(Options options) {
   return std::make_shared<RedisStore>(std::move(options));

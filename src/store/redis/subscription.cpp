@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/posix.hpp"
 #include "base/random.hpp"
@@ -23,31 +24,39 @@ constexpr auto kHeartbeat = 5s;  // Silence for so long is looked into.
 constexpr auto kBackOff = 50ms;
 constexpr std::string_view kFlush = "flush";
 
+void send(Connection& connection, std::string_view command, const Ear& ear, Duration timeout) {
+  Commands commands;
+  commands.add_all({ear.sharded ? std::string("S").append(command) : command, ear.channel});
+  connection.send(commands.bytes(), Deadline(timeout));
+}
+
 }  // namespace
 
-Subscription::Subscription(Pool& pool, std::string channel, Duration timeout)
-    : pool_(pool),
-      channel_(std::move(channel)),
-      timeout_(timeout),
-      wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Subscription::Subscription(Pool& pool, Options options)
+    : pool_(pool), options_(std::move(options)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (wake_fd_ < 0) base::throw_errno("eventfd", errno);
 }
 
 Subscription::~Subscription() { close(wake_fd_); }
 
-void Subscription::stop() noexcept {
+void Subscription::tell_to_stop() noexcept {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
   wake();
-  if (!thread_.joinable()) return;
-  if (thread_.get_id() == std::this_thread::get_id()) {
-    thread_.detach();
-  } else {
-    thread_.join();
-  }
+}
+
+void Subscription::stop() noexcept {
+  if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id()) return retire();
+  tell_to_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Subscription::retire() noexcept {
+  tell_to_stop();
+  if (thread_.joinable()) thread_.detach();
 }
 
 void Subscription::wake() const noexcept {
@@ -57,93 +66,114 @@ void Subscription::wake() const noexcept {
 
 // REQUIRES: the mutex.
 void Subscription::start() {
-  wanted_ = true;
   changed_.notify_all();
+  wake();
   if (thread_.joinable()) return;
   thread_ = start_thread("airlock-redis", [this, owner = owner_.lock()] { run(); });
 }
 
-bool Subscription::confirm(const Deadline& deadline) {
+bool Subscription::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
   std::unique_lock lock(mutex_);
-  if (state_ == State::listening) return true;
+  if (stopping_) return false;
+  ChannelPtr& known = channels_[ear->channel];
+  if (!known) known = std::make_shared<Channel>(Channel{.ear = ear});
+  const ChannelPtr channel = known;
+  if (channel->state == Channel::State::listening) return true;
   start();
-  const std::uint64_t seen = attempts_;
-  changed_.wait_until(lock, deadline.at(),
-                      [&] { return state_ == State::listening || attempts_ != seen; });
-  return state_ == State::listening;
+  changed_.wait_until(lock, deadline.at(), [&] {
+    return channel->state == Channel::State::listening || channel->state == Channel::State::over;
+  });
+  return channel->state == Channel::State::listening;
 }
 
-void Subscription::flush(const Deadline& deadline) {
+void Subscription::flush(const Ear& ear, const Deadline& deadline) {
+  const auto is_listening = [&] {
+    const auto found = channels_.find(ear.channel);
+    return found != channels_.end() && found->second->state == Channel::State::listening;
+  };
   std::unique_lock lock(mutex_);
-  if (state_ != State::listening) return;
+  if (!is_listening()) return;
   const std::uint64_t seen = flushes_;
   lock.unlock();
   Commands commands;
-  commands.add_all({"PUBLISH", channel_, kFlush});
+  commands.add_all({ear.sharded ? "SPUBLISH" : "PUBLISH", ear.channel, kFlush});
   (void)pool_.take(deadline)->ask(commands, deadline);
   lock.lock();
-  changed_.wait_until(lock, deadline.at(),
-                      [&] { return flushes_ != seen || state_ != State::listening; });
+  changed_.wait_until(lock, deadline.at(), [&] { return flushes_ != seen || !is_listening(); });
 }
 
-bool Subscription::is_stopping() {
+bool Subscription::is_needed() {
   const std::lock_guard lock(mutex_);
-  return stopping_;
+  return !stopping_ && !channels_.empty();
 }
 
-void Subscription::set(State state) {
+Subscription::ChannelPtr Subscription::find(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = channels_.find(name);
+  return found == channels_.end() ? nullptr : found->second;
+}
+
+void Subscription::set(Channel& channel, Channel::State state) {
   {
     const std::lock_guard lock(mutex_);
-    state_ = state;
+    channel.state = state;
   }
   changed_.notify_all();
+}
+
+// Nothing is heard there any more: who waits for it must ask.
+void Subscription::end(const ChannelPtr& channel) {
+  {
+    const std::lock_guard lock(mutex_);
+    channel->state = Channel::State::over;
+    if (const auto found = channels_.find(channel->ear->channel);
+        found != channels_.end() && found->second == channel) {
+      channels_.erase(found);
+    }
+  }
+  changed_.notify_all();
+  channel->ear->watchers.tell_all();
 }
 
 void Subscription::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    changed_.wait(lock, [this] { return wanted_ || stopping_; });
+    changed_.wait(lock, [this] { return !channels_.empty() || stopping_; });
     if (!stopping_) listen_once(lock);
   }
 }
 
 // One connection, from its opening to its end.
 void Subscription::listen_once(std::unique_lock<std::mutex>& lock) {
-  state_ = State::connecting;
   lock.unlock();
-  bool failed = true;
+  bool connected = false;
   try {
-    const std::unique_ptr<Connection> connection = pool_.open(Deadline(timeout_));
-    Commands commands;
-    commands.add_all({"SUBSCRIBE", channel_});
-    const Reply confirmed = connection->ask(commands, Deadline(timeout_));
-    if (confirmed.is_error()) throw refusal_of(confirmed.text());
-    watchers_.listen();
-    set(State::listening);
-    failed = false;
+    const std::unique_ptr<Connection> connection = pool_.open(Deadline(options_.timeout));
+    connected = true;
     listen(*connection);
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again as long as it is wanted
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again when somebody wants it
   }
-  {
-    const std::lock_guard again(mutex_);
-    state_ = State::idle;
-    if (failed) {
-      ++attempts_;
-      wanted_ = false;  // Until somebody asks for it again, from this moment on.
-    }
-    changed_.notify_all();
-  }
-  watchers_.tell_all();
+  asked_.clear();
+  sentinel_.reset();
+  std::vector<ChannelPtr> ended;
   lock.lock();
-  if (!failed) return;
+  for (const auto& [name, channel] : channels_) ended.push_back(channel);
+  lock.unlock();
+  for (const ChannelPtr& channel : ended) end(channel);
+  lock.lock();
+  if (connected) return;
   changed_.wait_for(lock, kBackOff / 2 + (base::random64() % 1024) * kBackOff / 2048,
                     [this] { return stopping_; });
 }
 
 bool Subscription::wait_for_events(const Connection& connection,
                                    std::chrono::milliseconds at_most) const {
-  std::array<pollfd, 2> waiting = {{{connection.fd(), POLLIN, 0}, {wake_fd_, POLLIN, 0}}};
+  std::array<pollfd, 3> waiting = {{{connection.fd(), POLLIN, 0},
+                                    {wake_fd_, POLLIN, 0},
+                                    {sentinel_ ? sentinel_->fd() : -1, POLLIN, 0}}};
   (void)poll(waiting.data(), waiting.size(), static_cast<int>(at_most.count()));
+  std::uint64_t woken = 0;
+  if (waiting[1].revents != 0) (void)!read(wake_fd_, &woken, sizeof(woken));
   return waiting[0].revents != 0;
 }
 
@@ -151,46 +181,124 @@ bool Subscription::wait_for_events(const Connection& connection,
 void Subscription::listen(Connection& connection) {
   using Clock = Deadline::Clock;
   auto last_heard = Clock::now();
-  auto last_needed = last_heard;
   auto last_check = last_heard;
   bool asked = false;
-  while (!is_stopping()) {
+  while (is_needed()) {
+    subscribe(connection);
     if (wait_for_events(connection, 1s)) {
-      connection.receive();
-      while (const auto message = connection.next()) handle(*message);
+      receive(connection);
       last_heard = Clock::now();
       asked = false;
     }
+    watch_primary();
     const auto now = Clock::now();
     if (now - last_check < 1s) continue;
     last_check = now;
-    if (watchers_.has_any()) last_needed = now;
-    if (now - last_needed > kIdle) {
-      const std::lock_guard lock(mutex_);
-      wanted_ = false;
-      return;
-    }
+    end_idle(connection);
     if (now - last_heard < kHeartbeat) continue;
     if (asked) throw too_late("the subscription is silent");
     Commands commands;
     commands.add_all({"PING"});
-    connection.send(commands.bytes(), Deadline(timeout_));
+    connection.send(commands.bytes(), Deadline(options_.timeout));
     asked = true;
-    last_heard = now - kHeartbeat + timeout_;
+    last_heard = now - kHeartbeat + options_.timeout;
   }
 }
 
-// message, channel, payload
-void Subscription::handle(const Reply& message) {
-  if (message.size() != 3 || message.at(0).text() != "message") return;
-  const std::string payload(message.at(2).text());
-  if (payload == kFlush) {
+void Subscription::subscribe(Connection& connection) {
+  std::vector<ChannelPtr> wanted;
+  {
     const std::lock_guard lock(mutex_);
-    ++flushes_;
-    changed_.notify_all();
+    for (const auto& [name, channel] : channels_) {
+      if (channel->state == Channel::State::wanted) wanted.push_back(channel);
+    }
+  }
+  for (const ChannelPtr& channel : wanted) {
+    set(*channel, Channel::State::asked);
+    asked_.push_back(channel);
+    send(connection, "SUBSCRIBE", *channel->ear, options_.timeout);
+  }
+}
+
+void Subscription::receive(Connection& connection) {
+  connection.receive();
+  while (const auto message = connection.next()) handle(*message);
+}
+
+// An error, or what has happened to a channel: message, channel, payload.
+void Subscription::handle(const Reply& message) {
+  if (message.is_error()) {
+    if (asked_.empty()) throw refusal_of(message.text());
+    const ChannelPtr channel = std::exchange(asked_.front(), nullptr);
+    asked_.pop_front();
+    if (channel->ear->sharded && message.text().find("unknown command") != std::string_view::npos) {
+      can_shard_ = false;
+    }
+    return end(channel);
+  }
+  if (message.size() != 3) return;
+  std::string_view kind = message.at(0).text();
+  const ChannelPtr channel = find(message.at(1).text());
+  if (kind.starts_with('s') && kind != "subscribe") kind.remove_prefix(1);
+  if (kind == "subscribe") {
+    if (!asked_.empty()) asked_.pop_front();
+    if (!channel) return;
+    channel->ear->watchers.listen();
+    set(*channel, Channel::State::listening);
+  } else if (kind == "unsubscribe") {  // Not asked for: its slot has moved to another server.
+    if (channel && channel->state == Channel::State::listening) end(channel);
+  } else if (kind == "message" && channel) {
+    const std::string payload(message.at(2).text());
+    if (payload == kFlush) {
+      const std::lock_guard lock(mutex_);
+      ++flushes_;
+      changed_.notify_all();
+    } else if (!options_.hears || options_.hears()) {
+      channel->ear->watchers.tell(payload);
+    }
+  }
+}
+
+void Subscription::end_idle(Connection& connection) {
+  const auto now = Deadline::Clock::now();
+  std::vector<ChannelPtr> idle;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, channel] : channels_) {
+      if (channel->ear->watchers.has_any()) channel->last_needed = now;
+      const bool listens = channel->state == Channel::State::listening;
+      if (listens && now - channel->last_needed > kIdle) idle.push_back(channel);
+    }
+  }
+  for (const ChannelPtr& channel : idle) {
+    end(channel);
+    send(connection, "UNSUBSCRIBE", *channel->ear, options_.timeout);
+  }
+}
+
+// The sentinels only make it quicker: without them it is noticed when the server does not answer.
+void Subscription::watch_primary() {
+  if (!options_.sentinels) return;
+  try {
+    if (!sentinel_) {
+      if (Deadline::Clock::now() < next_sentinel_) return;
+      next_sentinel_ = Deadline::Clock::now() + kHeartbeat;
+      sentinel_ = options_.sentinels->listen(Deadline(options_.timeout));
+      return;
+    }
+    sentinel_->receive();
+    while (const auto message = sentinel_->next()) {
+      if (!options_.sentinels->is_change(*message)) continue;
+      sentinel_.reset();
+      break;
+    }
+  } catch (const StoreError&) {
+    sentinel_.reset();
     return;
   }
-  if (!hears_ || hears_()) watchers_.tell(payload);
+  if (sentinel_) return;
+  pool_.drop_idle();
+  throw unavailable("another server is the primary now");
 }
 
 }  // namespace airlock::redis

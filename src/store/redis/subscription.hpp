@@ -1,24 +1,34 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "store/redis/ear.hpp"
 #include "store/redis/pool.hpp"
-#include "store/redis/watchers.hpp"
+#include "store/redis/sentinels.hpp"
 
 namespace airlock::redis {
 
-// The one connection of a process on which it hears that something has changed, and the thread
+// The one connection to a server on which a process hears that something has changed, and the thread
 // `airlock-redis` that listens there. Both exist only while somebody is to be told.
 class Subscription {
  public:
-  Subscription(Pool& pool, std::string channel, Duration timeout);
+  struct Options {
+    Duration timeout;
+    std::function<bool()> hears = {};  // For tests: whether a message arrives; empty: all do.
+    std::shared_ptr<const Sentinels> sentinels = {};  // Who say that another server has its place.
+  };
+
+  Subscription(Pool& pool, Options options);
   Subscription(const Subscription&) = delete;
   Subscription& operator=(const Subscription&) = delete;
   ~Subscription();
@@ -27,47 +37,57 @@ class Subscription {
   // its own callbacks.
   void set_owner(std::weak_ptr<void> owner) noexcept { owner_ = std::move(owner); }
   void stop() noexcept;
+  void retire() noexcept;  // The same, and nobody waits for it.
 
-  // For tests: whether a message arrives. Empty: all do.
-  void set_hearing(std::function<bool()> hears) { hears_ = std::move(hears); }
-
-  [[nodiscard]] const std::string& channel() const noexcept { return channel_; }
-  [[nodiscard]] Watchers& watchers() noexcept { return watchers_; }
-
-  // Returns when the server has confirmed that this process hears everything said from now on.
+  // Returns when the server has confirmed that this process hears everything said there from now on.
   // False: it cannot be had now.
-  [[nodiscard]] bool confirm(const Deadline& deadline);
+  [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
 
-  // Returns when everything said before has been told. For tests.
-  void flush(const Deadline& deadline);
+  // Whether the server knows channels that belong to a slot (Redis 7); true until it says no.
+  [[nodiscard]] bool can_shard() const noexcept { return can_shard_; }
+
+  // Returns when everything said there before has been told. For tests.
+  void flush(const Ear& ear, const Deadline& deadline);
 
  private:
-  enum class State { idle, connecting, listening };
+  struct Channel {
+    enum class State { wanted, asked, listening, over };
+    std::shared_ptr<Ear> ear;
+    State state = State::wanted;
+    Deadline::Clock::time_point last_needed = Deadline::Clock::now();
+  };
+  using ChannelPtr = std::shared_ptr<Channel>;
 
   void start();
   void run();
   void listen_once(std::unique_lock<std::mutex>& lock);
   void listen(Connection& connection);
+  void subscribe(Connection& connection);
+  void receive(Connection& connection);
   void handle(const Reply& message);
+  void end_idle(Connection& connection);
+  void watch_primary();
+  void end(const ChannelPtr& channel);
+  void set(Channel& channel, Channel::State state);
+  [[nodiscard]] ChannelPtr find(std::string_view name);
   // Whether the connection has something to read.
   [[nodiscard]] bool wait_for_events(const Connection& connection,
                                      std::chrono::milliseconds at_most) const;
-  [[nodiscard]] bool is_stopping();
-  void set(State state);
+  [[nodiscard]] bool is_needed();
+  void tell_to_stop() noexcept;
   void wake() const noexcept;
 
   Pool& pool_;
-  const std::string channel_;
-  const Duration timeout_;
-  Watchers watchers_;
-  std::function<bool()> hears_;
+  const Options options_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  State state_ = State::idle;
-  std::uint64_t attempts_ = 0;  // Failed ones.
+  std::map<std::string, ChannelPtr, std::less<>> channels_;
+  std::deque<ChannelPtr> asked_;  // In the order of the answers to come. Of the thread alone.
+  std::unique_ptr<Connection> sentinel_;
+  Deadline::Clock::time_point next_sentinel_{};
+  std::atomic<bool> can_shard_ = true;
   std::uint64_t flushes_ = 0;
-  bool wanted_ = false;
   bool stopping_ = false;
   int wake_fd_ = -1;
   std::weak_ptr<void> owner_;

@@ -7,7 +7,7 @@
 -- KEYS, ARGV and reply: admit.lua
 
 local read = redis.call('HMGET', KEYS[1], 'm', 'p', ARGV[2])
-if ARGV[5] == '' and (read[2] or '') == ''
+if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
   and (not read[1] or string.byte(read[1]) == SCHEMA) then
   local meta = read[1] or struct.pack(META, SCHEMA, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0,
     0, FIFO, 1, 1, 100, 0, string.rep('\0', 16), 0, NEVER, 0, 0, 0, 0, 0)

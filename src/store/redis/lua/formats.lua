@@ -22,3 +22,11 @@ local COUNTERS = '<ddddddddddddddddddddddd'
 local EXPIRED, REVOKED, MISSED, ABANDONED, WAITS, WAIT_SUM = 7, 8, 9, 10, 11, 23
 
 local CLOCK, WALL = server_time()
+
+-- What follows the seed: for how long a gate admits nobody after a failover.
+local DELAY = #ARGV[1] > 10 and tonumber(string.match(ARGV[1], ';(%d+)$')) or 0
+
+-- A channel that belongs to a slot has its tag in braces.
+local function publish(channel, text)
+  return redis.call(string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', channel, text)
+end

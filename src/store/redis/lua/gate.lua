@@ -58,6 +58,18 @@ local function new_meta(g)
   g.used, g.quick, g.kept = 0, 0, 0
 end
 
+-- A new primary may not know what the old one granted last: nobody gets in before that has ended.
+local function await_handover(g)
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+  local known = redis.call('HGET', g.hash, 'r')
+  if known == run then return end
+  g.run = run
+  if not known then return end
+  local reporter = 'failover'
+  g.packed_pauses = g.packed_pauses .. struct.pack(PAUSE, g.now + DELAY, #reporter, reporter)
+  redis.call('HSET', g.hash, 'r', run, 'p', g.packed_pauses)
+end
+
 -- The gate whose keys begin at KEYS[at], and the visit of `visitor` there. g.known: whether there
 -- is such a gate.
 local function open(at, visitor)
@@ -83,6 +95,7 @@ local function open(at, visitor)
   g.packed_pauses = read[3] or ''
   if read[4] then g.visits_read[visitor] = read_visit(visitor, read[4]) end
   set_time(g)
+  if DELAY ~= 0 then await_handover(g) end
   return g
 end
 
@@ -152,6 +165,7 @@ local function save(g)
   end
   if g.write_tiers then add('t', g.write_tiers(g)) end
   if g.pauses_changed then add('p', write_pauses(g)) end
+  if g.run then add('r', g.run) end
   if g.counters_changed then add('c', struct.pack(COUNTERS, unpack(g.counters))) end
   if #gone > 0 then redis.call('HDEL', g.hash, unpack(gone)) end
   redis.call('HSET', g.hash, unpack(fields))

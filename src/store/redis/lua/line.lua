@@ -1,7 +1,7 @@
 -- line.lua: who is inside, who waits, and how a gate is brought up to the present.
 
 local MODULUS = 2147483647
-local draw = tonumber(ARGV[1]) % MODULUS
+local draw = tonumber(string.match(ARGV[1], '^%d+')) % MODULUS
 if draw == 0 then draw = 1 end
 
 -- Random numbers that every store draws alike.
@@ -130,7 +130,7 @@ end
 -- was.
 local function tell(g, v)
   if v.channel == '' or v.id == g.asker then return nil end
-  return redis.call('PUBLISH', v.channel, v.id .. g.hash)
+  return publish(v.channel, v.id .. g.hash)
 end
 
 local function forget(g, v)

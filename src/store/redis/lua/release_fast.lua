@@ -6,7 +6,7 @@
 -- KEYS, ARGV and reply: release.lua
 
 local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 'p')
-if read[1] and read[2] and string.byte(read[1]) == SCHEMA then
+if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
   local _, forgotten, last, offset, fence, in_use, holders, visits, waiters, present, line_limit,
     arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
     aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, _,
@@ -44,7 +44,7 @@ if read[1] and read[2] and string.byte(read[1]) == SCHEMA then
       aging2, aging3, channel, label, at = struct.unpack(VISIT, packed)
     if at > #packed and several == 0 and its_weight == 1 and in_use <= its_limit
       and now + claim_window + SPARE <= kept
-      and (channel == '' or redis.call('PUBLISH', channel, head .. KEYS[1]) > 0
+      and (channel == '' or publish(channel, head .. KEYS[1]) > 0
         or confirmed == 0) then
       done = true
       redis.call('HDEL', KEYS[1], ARGV[2])

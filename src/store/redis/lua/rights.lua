@@ -12,7 +12,7 @@ for _, command in ipairs({
   { 'HDEL', key, 'g' }, { 'PERSIST', key }, { 'ZADD', key, 1, 'm' }, { 'ZREM', key, 'm' },
   { 'ZRANGE', key, 0, 0 }, { 'ZRANGEBYSCORE', key, 0, 0 }, { 'ZRANK', key, 'm' },
   { 'ZCOUNT', key, 0, 0 }, { 'ZPOPMIN', key }, { 'PEXPIRE', key, 1000 }, { 'DEL', key },
-  { 'PUBLISH', ARGV[2], '' }, { 'TIME' },
+  { string.find(ARGV[2], '{', 1, true) and 'SPUBLISH' or 'PUBLISH', ARGV[2], '' }, { 'TIME' },
 }) do
   local said = redis.pcall(unpack(command))
   if type(said) == 'table' and said.err then

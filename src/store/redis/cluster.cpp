@@ -1,0 +1,145 @@
+#include "store/redis/cluster.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "store/redis/failure.hpp"
+#include "store/redis/inquiry.hpp"
+
+namespace airlock::redis {
+namespace {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
+
+constexpr auto kBetweenRefreshes = 100ms;
+constexpr Duration kTimeout = 500ms;  // Of a server that is asked who has what.
+constexpr std::size_t kMostAsked = 5;
+
+}  // namespace
+
+NodePtr Cluster::find_or_add(const Address& address) {
+  const std::string text = address.text();
+  NodePtr& node = nodes_[text];
+  if (!node) {
+    node = Node::make([address](const Deadline& /*deadline*/) { return address; }, options_);
+    addresses_[text] = address;
+  }
+  return node;
+}
+
+NodePtr Cluster::node_at(const Address& address) {
+  const std::lock_guard lock(mutex_);
+  return find_or_add(address);
+}
+
+NodePtr Cluster::node_of(Slot slot, const Deadline& deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (owners_[slot]) return owners_[slot];
+  }
+  doubt(deadline);
+  const std::lock_guard lock(mutex_);
+  if (owners_[slot]) return owners_[slot];
+  throw unavailable(nodes_.empty() ? last_failure_
+                                   : "no server of the cluster has slot " + std::to_string(slot));
+}
+
+std::vector<NodePtr> Cluster::all(const Deadline& deadline) {
+  doubt(deadline);
+  const std::lock_guard lock(mutex_);
+  if (nodes_.empty()) throw unavailable(last_failure_);
+  const std::set<NodePtr> owners(owners_.begin(), owners_.end());
+  std::vector<NodePtr> nodes;
+  for (const NodePtr& node : owners) {
+    if (node) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+void Cluster::move(Slot slot, const Address& to) {
+  const std::lock_guard lock(mutex_);
+  owners_[slot] = find_or_add(to);
+}
+
+void Cluster::doubt(const Deadline& deadline) noexcept {
+  try {
+    refresh(deadline);
+  } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
+    last_failure_ = error.what();
+  }
+}
+
+// Those known last, then those of the URI.
+std::vector<Address> Cluster::who_to_ask() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Address> servers;
+  const auto add = [&servers](const Address& address) {
+    const bool known = std::ranges::any_of(
+        servers, [&](const Address& other) { return other.text() == address.text(); });
+    if (!known && servers.size() < kMostAsked) servers.push_back(address);
+  };
+  for (const auto& [text, address] : addresses_) add(address);
+  for (const Address& seed : options_.seeds) add(seed);
+  return servers;
+}
+
+void Cluster::refresh(const Deadline& deadline) {
+  const std::lock_guard turn(refreshing_);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = Deadline::Clock::now();
+    if (now - last_refresh_ < kBetweenRefreshes) return;
+    last_refresh_ = now;
+  }
+  Commands commands;
+  commands.add_all({"CLUSTER", "SLOTS"});
+  const std::vector<Answered> answers =
+      ask_all(who_to_ask(), commands, Duration(0), deadline.sooner(kTimeout));
+  take_in(answers.front().reply, answers.front().by.host);
+}
+
+// Each entry: first slot, last slot, primary (host, port, ...), replicas.
+void Cluster::take_in(const Reply& slots, const std::string& host_asked) {
+  Nodes left;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    std::array<NodePtr, kSlots> owners;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const Reply range = slots.at(i);
+      const Reply primary = range.at(2);
+      Address address = options_.address;
+      address.host = primary.at(0).text();
+      if (address.host.empty() || address.host == "?") address.host = host_asked;
+      address.port = static_cast<std::uint16_t>(primary.at(1).integer());
+      const auto first = static_cast<std::size_t>(std::max<std::int64_t>(range.at(0).integer(), 0));
+      const auto last = static_cast<std::size_t>(range.at(1).integer());
+      if (address.port == 0) continue;
+      const NodePtr node = find_or_add(address);
+      for (std::size_t slot = first; slot <= last && slot < kSlots; ++slot) owners[slot] = node;
+    }
+    owners_ = owners;
+    const std::set<NodePtr> owning(owners.begin(), owners.end());
+    std::erase_if(nodes_, [&](const auto& entry) {
+      if (owning.contains(entry.second)) return false;
+      left.insert(entry);
+      addresses_.erase(entry.first);
+      return true;
+    });
+  }
+  for (const auto& [text, node] : left) node->subscription.retire();
+}
+
+void Cluster::stop() noexcept {
+  Nodes nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    nodes = nodes_;
+  }
+  for (const auto& [text, node] : nodes) node->subscription.stop();
+}
+
+}  // namespace airlock::redis

@@ -1,0 +1,89 @@
+#include "store/redis/sentinels.hpp"
+
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "store/redis/failure.hpp"
+#include "store/redis/inquiry.hpp"
+
+namespace airlock::redis {
+namespace {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
+
+constexpr Duration kTimeout = 500ms;    // Of a sentinel, and
+constexpr Duration kGrace = 50ms;       // how long the first waits for the others.
+constexpr Duration kListening = 100ms;  // Of one that is to say when something changes.
+constexpr std::string_view kChannel = "+switch-master";
+
+template <typename Number>
+Number number_of(std::string_view text) {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// SENTINEL MASTER answers with names and values in turn.
+std::map<std::string_view, std::string_view> fields_of(const Reply& reply) {
+  std::map<std::string_view, std::string_view> fields;
+  for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
+    fields[reply.at(i).text()] = reply.at(i + 1).text();
+  }
+  return fields;
+}
+
+}  // namespace
+
+Sentinels::Sentinels(std::vector<Address> sentinels, std::string master, Address server)
+    : sentinels_(std::move(sentinels)), master_(std::move(master)), server_(std::move(server)) {}
+
+Address Sentinels::locate(const Deadline& deadline) const try {
+  Commands commands;
+  commands.add_all({"SENTINEL", "MASTER", master_});
+  std::optional<std::uint64_t> newest;
+  Address found = server_;
+  for (const Answered& answer : ask_all(sentinels_, commands, kGrace, deadline.sooner(kTimeout))) {
+    auto fields = fields_of(answer.reply);
+    const auto epoch = number_of<std::uint64_t>(fields["config-epoch"]);
+    const auto port = number_of<std::uint16_t>(fields["port"]);
+    if (port == 0 || (newest && epoch <= *newest)) continue;
+    newest = epoch;
+    found.host = fields["ip"];
+    found.port = port;
+  }
+  if (!newest) throw unavailable("no sentinel says where it is");
+  return found;
+} catch (const StoreError& error) {
+  throw StoreError(error.kind(), Outcome::nothing_happened,
+                   "redis: the primary of " + master_ + " is not found: " + error.what());
+}
+
+std::unique_ptr<Connection> Sentinels::listen(const Deadline& deadline) const {
+  Commands commands;
+  commands.add_all({"SUBSCRIBE", kChannel});
+  std::string failure;
+  for (const Address& sentinel : sentinels_) {
+    try {
+      std::optional<TlsContext> tls;
+      if (sentinel.tls) tls.emplace(sentinel);
+      auto connection = std::make_unique<Connection>(sentinel, tls ? &*tls : nullptr, "airlock",
+                                                     deadline.sooner(kListening));
+      const Reply confirmed = connection->ask(commands, deadline.sooner(kListening));
+      if (!confirmed.is_error()) return connection;
+      failure = refusal_of(confirmed.text()).what();
+    } catch (const StoreError& error) {
+      failure = error.what();
+    }
+  }
+  throw unavailable(failure);
+}
+
+// message, channel, `name old-ip old-port new-ip new-port`
+bool Sentinels::is_change(const Reply& message) const {
+  return message.size() == 3 && message.at(1).text() == kChannel &&
+         message.at(2).text().starts_with(master_ + " ");
+}
+
+}  // namespace airlock::redis
