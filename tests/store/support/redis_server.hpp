@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "store/redis/redis_store.hpp"
+#include "store/support/redis_process.hpp"
 #include "store/support/stepped_redis_store.hpp"
 #include "store/support/temp_dir.hpp"
 
 namespace airlock::testing {
 
 // A redis-server of one's own, on a Unix socket in a folder of its own; both end with this.
-// AIRLOCK_REDIS_SERVER names another program than `redis-server`.
 class RedisServer {
  public:
   // `launcher`: words before the program, such as `env NAME=value`.
@@ -20,7 +20,6 @@ class RedisServer {
                        std::vector<std::string> launcher = {});
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
-  ~RedisServer();
 
   // The one that all tests of a program may share.
   [[nodiscard]] static RedisServer& shared();
@@ -37,19 +36,18 @@ class RedisServer {
       "+hmget +hget +hset +hdel +del +persist +pexpire +zadd +zrem +zrange +zrangebyscore +zrank "
       "+zcount +zpopmin";
 
-  [[nodiscard]] int pid() const noexcept { return pid_; }
+  [[nodiscard]] int pid() const noexcept { return process_.pid(); }
 
   // One command; what the server says, arrays flattened to lines.
-  std::string command(const std::vector<std::string>& words);
+  std::string command(const std::vector<std::string>& words) { return process_.command(words); }
 
-  void kill();   // As kill -9 does.
-  void start();  // Again, empty.
+  void kill() { process_.kill(); }  // As kill -9 does.
+  void start();                     // Again, empty.
 
  private:
-  std::vector<std::string> options_;
-  std::vector<std::string> launcher_;
+  const std::vector<std::string> options_;
   const TempDir dir_;
-  int pid_ = -1;
+  RedisProcess process_;
 };
 
 // A prefix that no other store of this server has.
