@@ -3,6 +3,7 @@
 -- Five keys make a gate, KEYS[n] to KEYS[n + 4]: a hash, and four sorted sets.
 --
 --   gate   m: the gate itself (META)   c: counters   t: rate tiers (TIER)   p: pauses (PAUSE)
+--          r: the run id of its server, if that matters
 --          16 bytes of a visitor: its visit (VISIT, then the rates that a waiter asks for)
 --   in     visitor -> when it ends: handed, holding, spent
 --   out    visitor -> when it is given up or passed over: waiting, absent
