@@ -141,11 +141,12 @@ std::optional<char> read_escape(std::string_view digits) {
   return read ? std::optional(static_cast<char>(value)) : std::nullopt;
 }
 
-// Without "//" an @ makes it likely that a user and a password are in the place of the scheme.
+// An @ in it, or one behind it without "//", makes it likely that a user and a password are there.
 std::string shown_scheme(std::string_view uri) {
   const std::size_t colon = uri.find(':');
-  const bool safe = colon != std::string_view::npos && (uri.substr(colon).starts_with("://") ||
-                                                        uri.find('@') == std::string_view::npos);
+  const std::size_t at = uri.find('@');
+  const bool safe = colon != std::string_view::npos && at > colon &&
+                    (uri.substr(colon).starts_with("://") || at == std::string_view::npos);
   return safe ? "scheme " + base::quoted(uri.substr(0, colon)) + " is not known" : "no scheme";
 }
 

@@ -107,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, UriWithSecret,
                                            "secret@host", "redis://hidden:secret@host?unknown=1",
                                            "redis://hidden:a?secret@host", "secret",
                                            "redis://hidden:a?pool=secret@host/0?pool=3",
-                                           "redis://hidden:secret@host?pool=0"));
+                                           "redis://hidden:secret@host?pool=0",
+                                           "redis+secret@host://"));
 
 TEST(UriOptions, EachIsListedOnceWithItsMeaning) {
   std::set<std::string_view> names;

@@ -20,7 +20,7 @@ struct VisitRecord {
   Hold hold{};
   std::uint16_t priority = 0;
   std::uint32_t weight = 0;
-  double slot = -1;
+  std::optional<std::uint32_t> slot;
   Fence fence = 0;
   Duration expiry{0}, joined{0}, granted{0}, revoked{0};
   double place = 0;
@@ -44,7 +44,7 @@ VisitRecord read_visit(std::string_view bytes) {
   visit.priority = from.read<std::uint16_t>();
   visit.weight = from.read<std::uint32_t>();
   (void)from.read<std::uint32_t>();  // limit
-  visit.slot = from.number();
+  visit.slot = from.whole_or_none();
   visit.fence = from.whole<Fence>();
   visit.expiry = from.duration();
   visit.joined = from.duration();
@@ -65,7 +65,7 @@ HolderView holder_view(VisitRecord visit, Duration now) {
   view.label = std::move(visit.label);
   view.fence = visit.fence;
   view.weight = visit.weight;
-  if (visit.slot >= 0) view.slot = static_cast<std::uint32_t>(visit.slot);
+  view.slot = visit.slot;
   view.age = now - visit.granted;
   view.remaining = visit.expiry - now;
   view.claimed = visit.state == State::holding;
@@ -129,11 +129,13 @@ void read_line(const LookParts& parts, Duration now, GateView& view) {
 
 }  // namespace
 
+void Unpacker::throw_senseless() {
+  throw StoreError(StoreError::Kind::incompatible, StoreError::Outcome::unknown,
+                   "redis: a script's reply makes no sense");
+}
+
 std::string_view Unpacker::take(std::size_t size) {
-  if (size > bytes_.size()) {
-    throw StoreError(StoreError::Kind::incompatible, StoreError::Outcome::unknown,
-                     "redis: a script's reply is too short");
-  }
+  if (size > bytes_.size()) throw_senseless();
   const std::string_view taken = bytes_.substr(0, size);
   bytes_.remove_prefix(size);
   return taken;
@@ -151,8 +153,7 @@ Granted read_granted(Unpacker& from, const Token& token) {
   Granted granted{.token = token};
   granted.token.fence = from.whole<Fence>();
   granted.expires_in = from.duration();
-  const double slot = from.number();
-  if (slot >= 0) granted.slot = static_cast<std::uint32_t>(slot);
+  granted.slot = from.whole_or_none();
   granted.repeated = from.flag();
   granted.taken = from.whole<std::uint32_t>();
   granted.delay = from.duration();
@@ -228,9 +229,8 @@ GateView read_view(const GateName& gate, const LookParts& parts) {
   (void)read_head(head);
   view.counts.in_use = head.whole<std::uint32_t>();
   view.counts.limit = head.whole<std::uint32_t>();
-  const double override_limit = head.number();
-  view.counts.overridden = override_limit >= 0;
-  if (override_limit >= 0) view.override_limit = static_cast<std::uint32_t>(override_limit);
+  view.override_limit = head.whole_or_none();
+  view.counts.overridden = view.override_limit.has_value();
   view.counts.holders = head.whole<std::uint32_t>();
   view.counts.waiting = head.whole<std::uint32_t>();
   view.limits_disagree = head.flag();

@@ -38,7 +38,7 @@ class Packer {
   std::string bytes_;
 };
 
-// Reads what scripts return. StoreError where there is less than is needed.
+// Reads what scripts return. StoreError where there is less than is needed, or what cannot be.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) noexcept : bytes_(bytes) {}
@@ -52,18 +52,30 @@ class Unpacker {
   [[nodiscard]] double number() { return read<double>(); }
   template <typename Whole = std::uint64_t>
   [[nodiscard]] Whole whole() {
-    return static_cast<Whole>(number());
+    constexpr double kEnd = 18446744073709551616.0;
+    const double value = number();
+    if (!(value >= 0 && value < kEnd)) throw_senseless();
+    return static_cast<Whole>(static_cast<std::uint64_t>(value));
+  }
+  [[nodiscard]] std::optional<std::uint32_t> whole_or_none() {  // Below 0: none.
+    constexpr double kEnd = 4294967296.0;
+    const double value = number();
+    if (!(value < kEnd)) throw_senseless();
+    return value < 0 ? std::nullopt : std::optional(static_cast<std::uint32_t>(value));
   }
   [[nodiscard]] bool flag() { return number() != 0; }
   [[nodiscard]] Duration duration() {
     constexpr double kLongest = 9.2e18;
     const double microseconds = number();
+    if (!(microseconds > -1)) throw_senseless();
     return microseconds >= kLongest ? kForever : Duration(static_cast<std::int64_t>(microseconds));
   }
   [[nodiscard]] std::string_view take(std::size_t size);
   [[nodiscard]] bool is_empty() const noexcept { return bytes_.empty(); }
 
  private:
+  [[noreturn]] static void throw_senseless();
+
   std::string_view bytes_;
 };
 
