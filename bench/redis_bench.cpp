@@ -366,6 +366,18 @@ void add_redis_rows(std::vector<Row>& rows) {
                     .reference = make<Acquires<OneKey>>(way),
                     .time = Time::wall});
   }
+  rows.push_back({.name = "redis: acquire + release through Sentinel",
+                  .against = "the same server over TCP",
+                  .aim = 1.05,
+                  .subject = make<Pairs<OverAirlock>>(Way::sentinel),
+                  .reference = make<Pairs<OverAirlock>>(Way::tcp),
+                  .time = Time::wall});
+  rows.push_back({.name = "redis: acquire + release through Cluster",
+                  .against = "the same server over TCP",
+                  .aim = 1.05,
+                  .subject = make<Pairs<OverAirlock>>(Way::cluster),
+                  .reference = make<Pairs<OverAirlock>>(Way::tcp_to_cluster),
+                  .time = Time::wall});
   rows.push_back({.name = "redis: release to the waiter that runs",
                   .against = "EVALSHA with PUBLISH, subscriber, EVALSHA",
                   .aim = 1.3,

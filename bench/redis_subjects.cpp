@@ -11,11 +11,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
 namespace airlock::bench {
 namespace {
+
+using namespace std::string_literals;  // NOLINT(google-build-using-namespace): literals
 
 int free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -50,18 +53,51 @@ const RedisServer& RedisServer::shared() {
   return kServer;
 }
 
-RedisServer::RedisServer() : port_(free_port()) {
+const RedisServer& RedisServer::of_cluster() {
+  static const RedisServer kServer({"--cluster-enabled", "yes"});
+  static const bool kReady = [] {
+    const PlainRedis redis(kServer);
+    (void)redis.call({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+    while (redis.call({"CLUSTER", "INFO"}).find("cluster_state:ok") == std::string::npos) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }();
+  (void)kReady;
+  return kServer;
+}
+
+const RedisServer& RedisServer::sentinel() {
+  static const RedisServer kSentinel({"--sentinel"}, "sentinel monitor main 127.0.0.1 " +
+                                                         std::to_string(shared().port()) + " 1\n");
+  return kSentinel;
+}
+
+// A sentinel wants a file that it can write to, before all options.
+RedisServer::RedisServer(std::vector<std::string> options, const std::string& config)
+    : port_(free_port()) {
   std::string path = (std::filesystem::temp_directory_path() / "airlock-bench-XXXXXX").string();
   if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp");
   folder_ = path;
   socket_ = folder_ + "/redis.sock";
-  const std::string port = std::to_string(port_);
+  std::vector<std::string> words = {"redis-server"};
+  if (!config.empty()) {
+    words.push_back(folder_ + "/config");
+    std::ofstream(words.back()) << config;
+  }
+  for (const std::string& word :
+       {"--port"s, std::to_string(port_), "--unixsocket"s, socket_, "--save"s, ""s, "--appendonly"s,
+        "no"s, "--dir"s, folder_, "--logfile"s, folder_ + "/log"}) {
+    words.push_back(word);
+  }
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execlp("redis-server", "redis-server", "--port", port.c_str(), "--unixsocket", socket_.c_str(),
-           "--save", "", "--appendonly", "no", "--dir", folder_.c_str(), "--logfile",
-           (folder_ + "/log").c_str(), nullptr);
+    execvp(arguments[0], arguments.data());
     _exit(127);
   }
   for (int i = 0; access(socket_.c_str(), F_OK) != 0; ++i) {
@@ -78,16 +114,33 @@ RedisServer::~RedisServer() {
 }
 
 std::string redis_uri(Way way) {
-  const RedisServer& server = RedisServer::shared();
-  return way == Way::tcp ? "redis://127.0.0.1:" + std::to_string(server.port())
-                         : "redis+unix://" + server.socket();
+  const auto at = [](const RedisServer& server) {
+    return "127.0.0.1:" + std::to_string(server.port());
+  };
+  switch (way) {
+    case Way::tcp:
+      return "redis://" + at(RedisServer::shared());
+    case Way::unix_socket:
+      return "redis+unix://" + RedisServer::shared().socket();
+    case Way::sentinel:
+      return "redis+sentinel://" + at(RedisServer::sentinel()) + "/main";
+    case Way::tcp_to_cluster:
+      return "redis://" + at(RedisServer::of_cluster());
+    default:
+      return "redis+cluster://" + at(RedisServer::of_cluster());
+  }
 }
 
 void PlainRedis::Free::operator()(redisContext* context) const noexcept { redisFree(context); }
 
 PlainRedis::PlainRedis(Way way)
-    : context_(way == Way::tcp ? redisConnect("127.0.0.1", RedisServer::shared().port())
-                               : redisConnectUnix(RedisServer::shared().socket().c_str())) {
+    : PlainRedis(way == Way::tcp ? redisConnect("127.0.0.1", RedisServer::shared().port())
+                                 : redisConnectUnix(RedisServer::shared().socket().c_str())) {}
+
+PlainRedis::PlainRedis(const RedisServer& server)
+    : PlainRedis(redisConnectUnix(server.socket().c_str())) {}
+
+PlainRedis::PlainRedis(redisContext* context) : context_(context) {
   if (!context_ || context_->err != 0) throw std::runtime_error("hiredis does not connect");
 }
 

@@ -12,6 +12,8 @@ namespace airlock::bench {
 class RedisServer {
  public:
   [[nodiscard]] static const RedisServer& shared();
+  [[nodiscard]] static const RedisServer& of_cluster();  // Which has no other server.
+  [[nodiscard]] static const RedisServer& sentinel();    // Of the shared one.
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
   ~RedisServer();
@@ -20,7 +22,7 @@ class RedisServer {
   [[nodiscard]] int port() const noexcept { return port_; }
 
  private:
-  RedisServer();
+  explicit RedisServer(std::vector<std::string> options = {}, const std::string& config = "");
 
   std::string folder_;
   std::string socket_;
@@ -28,7 +30,7 @@ class RedisServer {
   int pid_ = -1;
 };
 
-enum class Way { tcp, unix_socket };
+enum class Way { tcp, unix_socket, sentinel, tcp_to_cluster, cluster };
 
 [[nodiscard]] std::string redis_uri(Way way);
 
@@ -36,6 +38,7 @@ enum class Way { tcp, unix_socket };
 class PlainRedis {
  public:
   explicit PlainRedis(Way way);
+  explicit PlainRedis(const RedisServer& server);
 
   [[nodiscard]] std::string load(std::string_view script) const;
   // Of a string its bytes, of a number its digits.
@@ -44,6 +47,8 @@ class PlainRedis {
   void await_message() const;
 
  private:
+  explicit PlainRedis(redisContext* context);
+
   struct Free {
     void operator()(redisContext* context) const noexcept;
   };
