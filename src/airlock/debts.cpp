@@ -1,7 +1,6 @@
 #include "airlock/debts.hpp"
 
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "airlock/error.hpp"
@@ -31,40 +30,42 @@ bool Debts::pay(const Debt& debt) noexcept {
   return true;
 }
 
-bool Debts::pay_first() {
-  std::optional<Debt> debt;
-  {
-    const std::lock_guard lock(mutex_);
-    if (debts_.empty() || store_.clock().now() < next_payment_) return false;
-    debt = debts_.front();
-    debts_.pop_front();
-  }
-  const bool paid = pay(*debt);
+// What comes next, if its time has come.
+std::optional<Debts::Debt> Debts::take() {
   const std::lock_guard lock(mutex_);
-  if (paid) {
-    --unpaid_;
-  } else {
-    debts_.push_front(*debt);
-    next_payment_ = store_.clock().now() + kRetry;
-  }
-  return paid;
+  std::deque<Debt>& from = debts_.empty() ? failed_ : debts_;
+  if (from.empty() || (&from == &failed_ && store_.clock().now() < next_payment_)) return {};
+  const Debt debt = from.front();
+  from.pop_front();
+  return debt;
 }
 
 bool Debts::pay() {
   bool any = false;
-  while (pay_first()) any = true;
+  while (const auto debt = take()) {
+    const bool paid = pay(*debt);
+    any = any || paid;
+    const std::lock_guard lock(mutex_);
+    if (paid) {
+      --unpaid_;
+    } else {
+      failed_.push_back(*debt);
+      next_payment_ = store_.clock().now() + kRetry;
+    }
+  }
   return any;
 }
 
 // Real time: whoever steps a clock is not here to do it.
 void Debts::pay_at_last(Duration at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
+  debts_.insert(debts_.end(), failed_.begin(), failed_.end());
   while (!debts_.empty() && std::chrono::steady_clock::now() < end) {
-    if (pay(debts_.front())) {
-      debts_.pop_front();
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+    const Debt debt = debts_.front();
+    debts_.pop_front();
+    if (pay(debt)) continue;
+    debts_.push_back(debt);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 

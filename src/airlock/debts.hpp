@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 
 #include "airlock/clock.hpp"
 #include "airlock/store.hpp"
@@ -9,7 +10,8 @@
 
 namespace airlock::keeping {
 
-// What is to be given back, though nobody waits for it: in order, and again until it works.
+// What is to be given back, though nobody waits for it: in order, and again until it works. What has
+// failed comes after the rest, so that one server that is down keeps back nothing of the others.
 //
 // Takes the mutex of its owner, who can so look at next() and at its own affairs in one moment.
 class Debts {
@@ -26,7 +28,10 @@ class Debts {
   void pay_at_last(Duration at_most);
 
   // REQUIRES: the mutex.
-  [[nodiscard]] Instant next() const noexcept { return debts_.empty() ? kForever : next_payment_; }
+  [[nodiscard]] Instant next() const noexcept {
+    if (!debts_.empty()) return Instant{0};
+    return failed_.empty() ? kForever : next_payment_;
+  }
   [[nodiscard]] bool all_paid() const noexcept { return unpaid_ == 0; }
 
  private:
@@ -35,14 +40,15 @@ class Debts {
     Instant until;
   };
 
+  [[nodiscard]] std::optional<Debt> take();
   bool pay(const Debt& debt) noexcept;
-  bool pay_first();
 
   Store& store_;
   base::Mutex& mutex_;
   std::deque<Debt> debts_;
-  std::size_t unpaid_ = 0;  // With the one that is being paid.
-  Instant next_payment_{0};
+  std::deque<Debt> failed_;
+  std::size_t unpaid_ = 0;   // With the one that is being paid.
+  Instant next_payment_{0};  // Of those that have failed.
 };
 
 }  // namespace airlock::keeping

@@ -159,6 +159,7 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline)
     } catch (const StoreError& error) {
       ran.perhaps_twice = ran.perhaps_twice || error.outcome() == Outcome::unknown;
       if (!is_worth_repeating(error, twice, attempt, deadline)) throw;
+      if (call.is_brief() && attempt > 1) throw;
       topology_->doubt(deadline);
     }
   }

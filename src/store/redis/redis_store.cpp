@@ -103,7 +103,7 @@ class RedisStore final : public Store {
   void renew(std::span<RenewItem> items) override;
 
   bool release(const Token& token) override {
-    const bool released = happens(with_token(Step::release, token), token.gate);
+    const bool released = happens(with_token(Step::release, token).brief(), token.gate);
     tell_own(token.gate, token.visitor);
     return released;
   }
