@@ -1,0 +1,170 @@
+"""Small bugs of the kinds that peers really had. Each must be caught by a test, which run.py shows.
+
+A mutant is a text of a file that stands there once, what takes its place, and the test that fails then.
+"""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    like: str  # Where it was seen, or what would be seen.
+    file: str
+    old: str
+    new: str
+    caught_by: str
+
+
+MUTANTS = [
+    # --- the rules ---
+    Mutant(
+        "limit-plus-one", "limit exceeded: redisson#2072, #3639",
+        "src/model/visits.hpp", "gate.in_use} + weight <= effective", "gate.in_use} + weight <= effective + 1",
+        "permits_contract_test"),
+    Mutant(
+        "newcomers-jump-the-line", "starvation of waiters: hindsight#4157",
+        "src/model/admit.cpp", "present(*gate) == 0 || request.line.barging", "true || request.line.barging",
+        "line_contract_test"),
+    Mutant(
+        "release-by-anybody", "an unlock deletes the next holder's lock",
+        "src/model/visits.hpp", "token.fence != 0 && visit->fence() == token.fence", "token.fence != 0",
+        "time_and_fence_contract_test"),
+    Mutant(
+        "fence-follows-the-clock-alone", "equal fences within a microsecond or after a step of the clock",
+        "src/model/visits.hpp", "std::max(head_.stamp.get() + 1, wall)", "wall",
+        "time_and_fence_contract_test"),
+    Mutant(
+        "expired-lease-is-renewed", "a lease that is gone comes back: go-redsync#186",
+        "src/model/visits.hpp", "if (moment.now >= gate->next_due) settle(gate, moment);\n  const At<Visit> visit = find",
+        "const At<Visit> visit = find",
+        "time_and_fence_contract_test"),
+    Mutant(
+        "revoked-lease-is-renewed", "an operator's word is not heard",
+        "src/model/leases.cpp", "if (visit->revoked.get() != 0) return;", "",
+        "operators_contract_test"),
+    Mutant(
+        "promotion-without-room", "reader and writer inside together",
+        "src/model/leases.cpp", "(weight < old || fits(", "(true || fits(",
+        "permits_contract_test"),
+    Mutant(
+        "nobody-is-told-of-the-hand-over", "lost wake-up",
+        "src/model/line.cpp", "publish(gate, visit, VisitState::handed, fence);\n  listener_.changed(visit.ref, *visit);",
+        "publish(gate, visit, VisitState::handed, fence);",
+        "watch_contract_test"),
+    Mutant(
+        "who-leaves-keeps-the-slot", "a waiter that gave up holds up the others",
+        "src/model/leases.cpp", "remove_with_refund(gate, visit, moment.now);\n    if (gate->line != kNone) advance(gate, moment);",
+        "remove_with_refund(gate, visit, moment.now);",
+        "line_contract_test"),
+    Mutant(
+        "missed-hand-over-burns-the-rate", "tokens spent on nobody",
+        "src/model/line.cpp", "return give_back_all(*gate, taken, now);", "(void)taken;\n    return;",
+        "claims_contract_test"),
+    Mutant(
+        "waiters-for-ever", "a crashed waiter blocks the line",
+        "src/model/line.cpp", "if (visit->patience_end.get() <= now) {", "if (false) {",
+        "absent_waiters_contract_test"),
+    Mutant(
+        "heavy-ones-are-drawn-over", "a heavy request starves behind light ones",
+        "src/model/line.cpp", "if (gate.drawn.get() != kNone) return gate.drawn.get();", "",
+        "lotteries_contract_test"),
+    Mutant(
+        "slot-numbers-leak", "slots run out without holders",
+        "src/model/visits.hpp", "if (visit->slot.get() != kNone) slots_.give(*gate, visit->slot.get());", "",
+        "permits_contract_test"),
+    Mutant(
+        "pause-lets-the-line-in", "a closed gate admits",
+        "src/model/line.cpp", "gate->next_due = std::min(gate->next_due, paused);\n    return;", "gate->next_due = std::min(gate->next_due, paused);",
+        "operators_contract_test"),
+    Mutant(
+        "refused-though-it-fits-later-never", "`never` is said of what only has to wait: symfony#40289",
+        "src/model/admit.cpp", "if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);\n  }", "if (!rate.allowed) return refused(*gate, Reason::never, kForever, rate.info);\n  }",
+        "rates_contract_test"),
+    # --- shared memory ---
+    Mutant(
+        "closed-descriptors-bury-the-living", "a library closes all descriptors of its process",
+        "src/store/shm/process.cpp", "return !is_locked(number) && is_locked(number_of(self_));", "return !is_locked(number);",
+        "shm_faults_process_test"),
+    Mutant(
+        "no-repair-after-a-death", "half a step is believed: boostorg/interprocess#56",
+        "src/store/shm/cell.cpp", "if (taken != ShardLock::Taken::clean || control_.damaged.load(std::memory_order_relaxed) != 0) {", "if (false && taken != ShardLock::Taken::clean) {",
+        "shm_crashwalk_process_test"),
+    Mutant(
+        "the-dead-keep-their-slots", "slots leak on kill -9",
+        "src/store/shm/process.cpp", "  segment_.header().deaths.fetch_add(1);\n", "",
+        "shm_death_process_test"),
+    Mutant(
+        "many-returns-are-forgotten", "slots leak when many come back at once",
+        "src/store/shm/cell.cpp", "if (!noted) control_.more_returned.store(1);", "(void)noted;",
+        "shm_chair_test"),
+    Mutant(
+        "a-link-is-followed", "a planted symbolic link",
+        "src/store/shm/file.cpp", "O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY", "O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY",
+        "shm_hostile_test"),
+    Mutant(
+        "another-time-is-believed", "leases of another time namespace",
+        "src/store/shm/segment.cpp", "if (header.time_namespace != surroundings.time_namespace) {", "if (false) {",
+        "shm_hostile_test"),
+    # --- Redis ---
+    Mutant(
+        "script-cache-is-trusted", "NOSCRIPT after a failover: redisson#4351",
+        "src/store/redis/client.cpp", 'return reply.is_error() && reply.text().starts_with("NOSCRIPT");', "return reply.is_nil() && reply.is_error();",
+        "redis_connection_redis_test"),
+    Mutant(
+        "everything-is-sent-twice", "counted twice after a timeout: express-rate-limit/rate-limit-redis#251",
+        "src/store/redis/client.cpp", "if (twice == Twice::never && error.outcome() != Outcome::nothing_happened) return false;", "",
+        "redis_connection_redis_test"),
+    Mutant(
+        "late-reply-is-the-next-ones", "an answer to somebody else",
+        "src/store/redis/connection.hpp", "return broken_ || awaited_ != 0;", "return false;",
+        "redis_connection_redis_test"),
+    Mutant(
+        "any-host-name-will-do", "TLS without a check of the name",
+        "src/store/redis/tls.cpp", "openssl().SSL_set1_host(ssl_.get(), host.c_str());", "",
+        "tls_redis_test"),
+    Mutant(
+        "clock-set-back-lengthens-leases", "spring-cloud-gateway#1688",
+        "src/store/redis/lua/gate.lua", "    g.offset = g.last - CLOCK\n    g.now = g.last\n", "",
+        "shifted_clock_redis_test"),
+    Mutant(
+        "keys-without-a-ttl", "redisson#4007, #4301, #6216",
+        "src/store/redis/lua/gate.lua", "redis.call('PEXPIRE', KEYS[g.at + part], ms)", "",
+        "redis_connection_redis_test"),
+    Mutant(
+        "nobody-is-published-to", "everybody polls",
+        "src/store/redis/lua/line.lua", "  return publish(v.channel, v.id .. g.hash)", "  return 1",
+        "watch_contract_test"),
+    Mutant(
+        "wait-is-ignored", "redisson#3994, #4154",
+        "src/store/redis/client.cpp", "done.acknowledged = replicas.integer() >= options_.replicas_ack;", "",
+        "replicas_ack_redis_test"),
+    Mutant(
+        "sentinels-are-believed", "a replica is taken for the primary: redis-plus-plus#441",
+        "src/store/redis/connection.cpp", 'if (role.at(0).text() == "master") return;', "return;",
+        "sentinel_redis_test"),
+    Mutant(
+        "a-slot-never-moves", "MOVED reaches the caller",
+        "src/store/redis/cluster.cpp", "  owners_[slot] = find_or_add(to);\n", "  (void)find_or_add(to);\n",
+        "cluster_redis_test"),
+    # --- leases ---
+    Mutant(
+        "renewed-when-it-is-over", "leases lost under load",
+        "src/airlock/keeper.cpp", "const Duration third = ttl / 3;", "const Duration third = ttl;",
+        "lease_test"),
+    Mutant(
+        "loss-is-not-told", "a lost lease goes unnoticed",
+        "src/airlock/keeper.cpp", "if (held.lost || held.terms.observer) {", "if (false) {",
+        "lease_test"),
+    Mutant(
+        "a-child-gives-back-its-parents", "fork() and a destructor",
+        "src/airlock/lease.cpp", "if (!keeper_->is_own()) {", "if (false) {",
+        "fork_process_test"),
+    Mutant(
+        "who-gives-up-stays-in-line", "ghosts in the line",
+        "src/airlock/attempt.cpp", "    store.leave(gate_, visitor_);\n", "",
+        "airlock_test"),
+    Mutant(
+        "one-debt-holds-up-all", "a server that is down delays the others",
+        "src/airlock/debts.cpp", "failed_.push_back(*debt);", "debts_.push_front(*debt);",
+        "debts_test"),
+]
