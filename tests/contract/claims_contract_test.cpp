@@ -79,6 +79,19 @@ TEST_P(Claims, WhoLeftIsAStranger) {
   EXPECT_THAT(line(), IsEmpty());
 }
 
+// By its fence, which an operator sees.
+TEST_P(Claims, AHandOverIsNotAdopted) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  EXPECT_TRUE(releases(ann));
+  const HolderView bob = look().holders.at(0);
+  const Token token{
+      .store = store().id(), .gate = gate(), .visitor = bob.visitor, .fence = bob.fence};
+  EXPECT_FALSE(store().adopt(token));
+  enters("bob");
+  EXPECT_TRUE(store().adopt(token));
+}
+
 TEST_P(Claims, WhoIsInStaysIn) {
   const Token ann = enters("ann").token;
   EXPECT_EQ(repeats(returning("ann")).token, ann);

@@ -128,6 +128,17 @@ TEST_P(Composite, ReleasingAHandOverByItsFenceGivesItsTokensBack) {
   EXPECT_EQ(remaining(), 9U);
 }
 
+TEST_P(Composite, AHandOverIsClaimedWithoutItsRatesAndStaysCharged) {
+  every_visitor.rate(kHourly);
+  const Token ann = enters("ann").token;
+  waits("bob");
+  EXPECT_TRUE(releases(ann));
+  const Granted bob = enters(visitor("bob").rates({}));
+  EXPECT_EQ(bob.taken, 1U);
+  EXPECT_THAT(holders(), ElementsAre("bob"));
+  EXPECT_EQ(remaining(), 8U);
+}
+
 TEST_P(Composite, RevokingAHandOverAtOnceGivesItsTokensBack) {
   every_visitor.rate(kHourly);
   const Token ann = enters("ann").token;

@@ -124,6 +124,32 @@ TEST_P(LineOrders, EveryOrderServesAWaiterByItsOwnLimitWhateverOthersCameWith) {
   }
 }
 
+TEST_P(LineOrders, ALineHasOneOrderAtATime) {
+  for (const Order order : kOrders) {
+    every_visitor.at("gate" + std::to_string(static_cast<int>(order))).order(order);
+    enters("ann");
+    waits("bob");
+    for (const Order other : kOrders) {
+      if (other == order) continue;
+      EXPECT_THROW((void)ask(visitor("cid").order(other).joins()), InvalidArgument);
+    }
+    EXPECT_THAT(line(every_visitor.gate()), ElementsAre("bob"));
+  }
+}
+
+TEST_P(LineOrders, ALineAgesInOneWayAtATime) {
+  constexpr Aging kAging{.base = 2, .per_second = 3, .max = 50};
+  every_visitor.order(Order::aging_lottery).aging(kAging);
+  enters("ann");
+  waits("bob");
+  for (const Aging& other :
+       {Aging{.base = 1, .per_second = 3, .max = 50}, Aging{.base = 2, .per_second = 4, .max = 50},
+        Aging{.base = 2, .per_second = 3, .max = 51}}) {
+    EXPECT_THROW((void)ask(visitor("cid").aging(other).joins()), InvalidArgument);
+  }
+  EXPECT_EQ(waits("cid").waiting, 2U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, LineOrders, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace

@@ -211,6 +211,20 @@ TEST_P(StoreContract, CountersPutAWaitOfExactlyABoundBelowIt) {
   EXPECT_EQ(look().counters.waits.at(7), 1U) << "bounds are upper bounds";
 }
 
+TEST_P(StoreContract, CountersPutWhateverIsAboveTheLastBoundInTheLastBucket) {
+  every_visitor.ttl(1h).patience(1h).claim_window(1h);
+  const std::vector<Rate> rate = {{.count = 10, .period = 1s}};
+  for (const auto& [rates, count] : {std::pair(std::vector<Rate>(), 1U), std::pair(rate, 2U)}) {
+    every_visitor.rates(rates);
+    const Token ann = enters("ann").token;
+    waits("bob");
+    after(10min);
+    EXPECT_TRUE(releases(ann));
+    EXPECT_TRUE(releases(enters("bob").token));
+    EXPECT_EQ(look().counters.waits.back(), count);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace

@@ -57,6 +57,12 @@ TEST_P(RateModes, AtMostTakesWhatEveryTierHas) {
       6U);
 }
 
+TEST_P(RateModes, AtMostTakesAllWhereThereIsNoLimit) {
+  every_visitor.rate(Rate::parse("unlimited")).mode(RateMode::at_most);
+  EXPECT_EQ(enters(visitor("ann").cost(1'000'000)).taken, 1'000'000U);
+  EXPECT_EQ(enters(visitor("bob").cost(7).rate({.count = 5, .period = 1s})).taken, 5U);
+}
+
 TEST_P(RateModes, AReservationIsGrantedWithADelay) {
   every_visitor.rate({.count = 10, .period = 1s}).mode(RateMode::reserve).cost(5);
   EXPECT_LASTS(enters("ann").delay, 0s);
@@ -209,6 +215,12 @@ TEST_P(RateModes, ARefundNeverGivesMoreThanTheBurst) {
   EXPECT_EQ(remaining(), 10U);
   enters(visitor("bob").cost(10));
   is_refused("cid", Reason::rate);
+}
+
+TEST_P(RateModes, ARefundAtAnUnknownGateMakesNoGate) {
+  every_visitor.rate({.count = 10, .period = 1s});
+  store().refund(visitor("ann").request());
+  EXPECT_FALSE(knows(gate()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, RateModes, ::testing::ValuesIn(all_stores()), name_of_store);

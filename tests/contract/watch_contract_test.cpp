@@ -49,6 +49,14 @@ TEST_P(Watch, AWaiterIsCalledWhenItIsHandedASlot) {
   enters("bob");
 }
 
+TEST_P(Watch, ADetachedWaiterIsCalledToo) {
+  const Token ann = enters("ann").token;
+  waits(visitor("bob").detached());
+  ASSERT_TRUE(watches("bob"));
+  EXPECT_TRUE(releases(ann));
+  EXPECT_EQ(calls("bob"), 1);
+}
+
 TEST_P(Watch, OnlyTheOneWhoIsHandedASlotIsCalled) {
   const Token ann = enters("ann").token;
   for (const char* name : {"bob", "cid", "dan"}) {

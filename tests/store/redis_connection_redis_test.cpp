@@ -16,6 +16,7 @@
 #include "airlock/error.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/support/any_clock.hpp"
 #include "store/support/chaos_proxy.hpp"
 #include "store/support/failures.hpp"
 #include "store/support/redis_server.hpp"
@@ -26,6 +27,7 @@ namespace airlock {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AnyClock;
 using testing::asks;
 using testing::ChaosProxy;
 using testing::failure_of;
@@ -520,17 +522,6 @@ TEST_F(RedisConnection, WhoMayNotSubscribeIsServedByAskingAgain) {
 }
 
 // --- time ---
-
-// Time that a test sets as it likes.
-class AnyClock final : public Clock {
- public:
-  Instant now() noexcept override { return time; }
-  Instant wall() noexcept override { return time; }
-  void wait_until(std::unique_lock<std::mutex>& /*lock*/, std::condition_variable& /*changed*/,
-                  Instant /*deadline*/) override {}
-
-  std::atomic<Instant> time{Instant(1'767'225'600s)};
-};
 
 class ServersClock : public ::testing::Test {
  protected:

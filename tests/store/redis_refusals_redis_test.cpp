@@ -12,9 +12,11 @@
 
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
+#include "airlock/testing.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/wire.hpp"
 #include "store/support/failures.hpp"
 #include "store/support/redis_server.hpp"
 
@@ -53,9 +55,12 @@ class ForeignKeys : public ::testing::Test {
   static std::string command(const std::vector<std::string>& words) {
     return RedisServer::shared().command(words);
   }
-  static std::shared_ptr<Store> open(const std::string& prefix) {
-    return redis::make_store(
-        {.address = RedisServer::shared().address(), .prefix = prefix, .timeout = 1s});
+  [[nodiscard]] std::shared_ptr<Store> open(const std::string& prefix) {
+    return redis::make_store({.address = RedisServer::shared().address(),
+                              .prefix = prefix,
+                              .timeout = 5s,
+                              .scripts = &stepped::scripts(),
+                              .stepped = &clock_});
   }
   [[nodiscard]] std::string key(std::string_view part, const GateName& gate = "gate") const {
     return redis::Naming(prefix_).key(gate, part);
@@ -66,6 +71,7 @@ class ForeignKeys : public ::testing::Test {
     return store_->admit(ask);
   }
 
+  testing::ManualClock clock_;
   const std::string prefix_ = unused_prefix();
   const std::shared_ptr<Store> store_ = open(prefix_);
 };
@@ -93,9 +99,9 @@ TEST_F(ForeignKeys, AWrongTypeIsNamedAndNothingIsDestroyed) {
 }
 
 // Everything that a store can be asked of a gate.
-std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate) {
+std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate,
+                                             const VisitorId& ann = VisitorId::random()) {
   static const Rate kHourly{.count = 1, .period = 1h};
-  const VisitorId ann = VisitorId::random();
   const Token token{.store = store.id(), .gate = gate, .visitor = ann, .fence = 1};
   return {[=, &store] { (void)store.admit(asks(gate, ann)); },
           [=, &store] { (void)store.admit_all(std::vector{asks(gate, ann)}); },
@@ -120,7 +126,8 @@ std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate)
 TEST_F(ForeignKeys, ANewerSchemaIsNotTouchedAndHindersNobodyElse) {
   const auto neighbour = open(unused_prefix());
   ASSERT_TRUE(std::holds_alternative<Granted>(store_->admit(asks("old", VisitorId::random()))));
-  command({"HSET", key(":gate"), "m", "\x02 who knows", "x", "y"});
+  const VisitorId ann = VisitorId::random();
+  command({"HSET", key(":gate"), "m", "\x02 who knows", redis::pack_visitor(ann), "y"});
   command({"ZADD", key(":in"), "1", "x"});
   command({"PEXPIRE", key(":gate"), "1000000000"});
   const auto state = [&] {
@@ -128,7 +135,7 @@ TEST_F(ForeignKeys, ANewerSchemaIsNotTouchedAndHindersNobodyElse) {
            command({"PEXPIRETIME", key(":gate")}) + command({"KEYS", key("*")});
   };
   const std::string before = state();
-  const auto steps = all_steps(*store_, "gate");
+  const auto steps = all_steps(*store_, "gate", ann);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto failure = failure_of(steps[i]);
     ASSERT_TRUE(failure) << i;

@@ -52,3 +52,24 @@ std::shared_ptr<Store> redis_store(Clock& clock) {
 }
 
 }  // namespace airlock::testing
+
+namespace airlock::stepped {
+
+namespace plain {
+[[nodiscard]] const redis::Scripts& scripts() noexcept;
+}
+namespace counted {
+[[nodiscard]] const redis::Scripts& scripts() noexcept;
+}
+namespace slow {
+[[nodiscard]] const redis::Scripts& scripts() noexcept;
+}
+
+const redis::Scripts& scripts() noexcept {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
+  return std::getenv("AIRLOCK_COUNT_BRANCHES") != nullptr ? counted::scripts() : plain::scripts();
+}
+
+const redis::Scripts& slow_scripts() noexcept { return slow::scripts(); }
+
+}  // namespace airlock::stepped

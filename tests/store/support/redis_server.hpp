@@ -57,6 +57,10 @@ class RedisServer {
 
 namespace airlock::stepped {
 
+// The scripts with a time that tests step. Where AIRLOCK_COUNT_BRANCHES is set they log which
+// branches they took (support/count_branches.py).
 [[nodiscard]] const redis::Scripts& scripts() noexcept;
+// Without the fast paths.
+[[nodiscard]] const redis::Scripts& slow_scripts() noexcept;
 
 }  // namespace airlock::stepped

@@ -6,13 +6,45 @@
 #include <vector>
 
 #include "contract/support/describe.hpp"
-#include "store/support/redis_server.hpp"
+#include "store/redis/call.hpp"
 #include "store/validate.hpp"
 
 namespace airlock::trial {
 namespace {
 
 constexpr std::size_t kTokens = 40;
+
+// What is different in the keys of two gates, and which of them has no ttl.
+constexpr std::string_view kCompareKeys = R"lua(
+local differences = ''
+local function compare(what, one, other)
+  if one == other then return end
+  local function shown(bytes)
+    return bytes and string.gsub(bytes, '[^%w:]', function(c) return '\\' .. string.byte(c) end) or '-'
+  end
+  differences = differences .. what .. ' ' .. shown(one) .. ' or ' .. shown(other) .. '\n'
+end
+local function fields_of(key)
+  local flat, fields = redis.call('HGETALL', key), {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return fields
+end
+local one, other = fields_of(KEYS[1]), fields_of(KEYS[6])
+for field, value in pairs(one) do compare(field, value, other[field]) end
+for field, value in pairs(other) do if not one[field] then compare(field, nil, value) end end
+for part = 2, 5 do
+  local function members(key)
+    return table.concat(redis.call('ZRANGE', key, 0, -1, 'WITHSCORES'), ' ')
+  end
+  compare(KEYS[part], members(KEYS[part]), members(KEYS[part + 5]))
+end
+for part = 1, 5 do
+  local ttl, other_ttl = redis.call('PTTL', KEYS[part]), redis.call('PTTL', KEYS[part + 5])
+  local is_same = ttl == other_ttl or (ttl > 0 and other_ttl > 0 and math.abs(ttl - other_ttl) < 60000)
+  if not is_same then compare('ttl of ' .. KEYS[part], tostring(ttl), tostring(other_ttl)) end
+end
+return differences
+)lua";
 
 Granted without_fence(Granted granted) {
   granted.token.fence = granted.token.fence != 0 ? 1 : 0;
@@ -78,13 +110,20 @@ RedisTwins::RedisTwins(std::uint64_t seed, const Profile& profile)
     : profile_(profile),
       seeds_(static_cast<std::uint32_t>(seed)),
       shard_(head_, memory_, listener_, 77),
-      store_(redis::make_store({.address = testing::RedisServer::shared().address(),
-                                .prefix = testing::unused_prefix(),
-                                .timeout = 10s,
-                                .scripts = &stepped::scripts(),
-                                .stepped = &clock_,
-                                .seed = [this] { return seed_; }})) {
+      store_(open(prefix_, stepped::scripts())),
+      slow_store_(open(slow_prefix_, stepped::slow_scripts())),
+      connection_(testing::RedisServer::shared().address(), nullptr, "twins",
+                  redis::Deadline(10s)) {
   touch_all();
+}
+
+std::shared_ptr<Store> RedisTwins::open(const std::string& prefix, const redis::Scripts& scripts) {
+  return redis::make_store({.address = testing::RedisServer::shared().address(),
+                            .prefix = prefix,
+                            .timeout = 10s,
+                            .scripts = &scripts,
+                            .stepped = &clock_,
+                            .seed = [this] { return seed_; }});
 }
 
 // Making or forgetting a gate touches others in passing; the scripts know no others.
@@ -138,46 +177,54 @@ Reply RedisTwins::perform_rules(const Operation& operation, const Token& token) 
   return {};
 }
 
-Reply RedisTwins::perform_redis(const Operation& operation, const Token& token) try {
+Reply RedisTwins::perform_redis(const Operation& operation, Token token) {
+  const Reply reply = perform(*store_, operation, token);
+  token.store = slow_store_->id();
+  const Reply slow = perform(*slow_store_, operation, token);
+  compare("without fast paths", std::visit(Text(), slow), std::visit(Text(), reply));
+  return reply;
+}
+
+Reply RedisTwins::perform(Store& store, const Operation& operation, const Token& token) try {
   const std::string gate = gate_text(operation.gate);
   const VisitorId visitor = visitor_id(operation.visitor);
   std::vector<Request> requests;
   for (const Ask& ask : operation.asks) requests.push_back(ask.request());
   switch (operation.step) {
     case Step::admit:
-      return store_->admit(requests.front());
+      return store.admit(requests.front());
     case Step::admit_all:
-      return store_->admit_all(requests);
+      return store.admit_all(requests);
     case Step::leave:
-      return store_->leave(gate, visitor);
+      return store.leave(gate, visitor);
     case Step::refund:
-      return store_->refund(requests.front()), Reply();
+      return store.refund(requests.front()), Reply();
     case Step::renew: {
       RenewItem item{.token = token, .ttl = operation.length, .weight = operation.number};
-      store_->renew({&item, 1});
+      store.renew({&item, 1});
       return item.result;
     }
     case Step::release:
-      return store_->release(token);
+      return store.release(token);
     case Step::disown:
-      return store_->disown(token);
+      return store.disown(token);
     case Step::adopt:
-      return store_->adopt(token);
+      return store.adopt(token);
     case Step::set_limit:
-      return store_->set_limit(gate, operation.number), Reply();
+      return store.set_limit(gate, operation.number), Reply();
     case Step::pause:
-      return store_->pause(gate, operation.length, operation.reporter), Reply();
+      return store.pause(gate, operation.length, operation.reporter), Reply();
     case Step::resume:
-      return store_->resume(gate, operation.reporter);
+      return store.resume(gate, operation.reporter);
     case Step::revoke:
-      return store_->revoke(gate, operation.all ? std::nullopt : std::optional(visitor),
-                            operation.how);
+      return store.revoke(gate, operation.all ? std::nullopt : std::optional(visitor),
+                          operation.how);
     case Step::purge:
-      return store_->purge(gate);
+      return store.purge(gate);
     case Step::sweep: {
       std::vector<GateName> gates;
       for (std::size_t i = 0; i < profile_.gates; ++i) gates.emplace_back(gate_text(i));
-      return (void)store_->counts(gates), Reply();
+      return (void)store.counts(gates), Reply();
     }
     case Step::end_owner:
       return {};
@@ -215,7 +262,22 @@ void RedisTwins::note_token(const Granted& rules, const Granted& redis) {
 void RedisTwins::look_at(const std::string& gate) {
   model::Draw draw(seed_);
   model::Moment moment{clock_.now().count(), clock_.wall().count(), draw};
+  compare_keys(gate);
   compare(gate, text_of(shard_.look(gate, gate_hash(gate), moment)), text_of(store_->look(gate)));
+  (void)slow_store_->look(gate);
+}
+
+void RedisTwins::compare_keys(const std::string& gate) {
+  redis::Commands compare;
+  compare.begin(13);
+  compare.add("EVAL").add(kCompareKeys).add("10");
+  for (const std::string& prefix : {prefix_, slow_prefix_}) {
+    for (const std::string_view part : redis::Naming::kParts) {
+      compare.add(redis::Naming(prefix).key(gate, part));
+    }
+  }
+  this->compare("keys of " + gate + " without fast paths", "",
+                std::string(connection_.ask(compare, redis::Deadline(10s)).text()));
 }
 
 void RedisTwins::compare(const std::string& what, const std::string& rules,

@@ -10,12 +10,14 @@
 #include "model/support/heap_memory.hpp"
 #include "model/support/operation.hpp"
 #include "model/support/perform.hpp"
+#include "store/redis/connection.hpp"
+#include "store/support/redis_server.hpp"
 
 namespace airlock::trial {
 
 // The rules and the scripts side by side: the same steps at the same moments with the same draws.
 // Whatever can be seen of the two must be the same; fences need not be the same numbers, they must
-// be good ones.
+// be good ones. The scripts a second time without their fast paths: the same keys, byte for byte.
 class RedisTwins {
  public:
   RedisTwins(std::uint64_t seed, const Profile& profile);
@@ -42,7 +44,11 @@ class RedisTwins {
   void compare(const std::string& what, const std::string& rules, const std::string& redis);
   void look_at(const std::string& gate);
   [[nodiscard]] Reply perform_rules(const Operation& operation, const Token& token);
-  [[nodiscard]] Reply perform_redis(const Operation& operation, const Token& token);
+  [[nodiscard]] Reply perform_redis(const Operation& operation, Token token);
+  [[nodiscard]] Reply perform(Store& store, const Operation& operation, const Token& token);
+  [[nodiscard]] std::shared_ptr<Store> open(const std::string& prefix,
+                                            const redis::Scripts& scripts);
+  void compare_keys(const std::string& gate);
 
   Profile profile_;
   std::mt19937 seeds_;
@@ -54,7 +60,11 @@ class RedisTwins {
   HeapMemory memory_;
   model::ShardHead head_;
   model::Shard shard_;
+  const std::string prefix_ = testing::unused_prefix();
+  const std::string slow_prefix_ = testing::unused_prefix();
   std::shared_ptr<Store> store_;
+  std::shared_ptr<Store> slow_store_;
+  redis::Connection connection_;
 
   std::deque<TokenPair> tokens_;          // Newest first.
   std::map<std::string, Fence> highest_;  // Of the scripts, by gate.

@@ -1,8 +1,8 @@
 -- admit_fast.lua: the usual questions, before the rest of the rules is even defined. A newcomer asks
 -- for permits alone where nobody waits and there is room, or joins a full gate's line in order of
 -- arrival; or one who was handed a slot claims it. Nothing is due, paused or overridden. Anything else
--- goes on below. The same arithmetic as there,
--- and the same writes; the random comparison with the rules covers both.
+-- goes on below. The same arithmetic as there, and the same writes; the random comparison with the
+-- rules covers both. Without rates there are permits.
 --
 -- KEYS, ARGV and reply: admit.lua
 
@@ -15,13 +15,13 @@ if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
     arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
     aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, _,
     quick, kept = struct.unpack(META, meta)
-  local permits, is_exclusive, _, join, asked_order, _, hold, confirmed, _, its_limit, weight, cost,
+  local _, is_exclusive, _, join, asked_order, _, hold, confirmed, _, its_limit, weight, cost,
     max_waiting, ttl, _, dedupe, patience, claim_window, max_eta, base, per_second, most =
     struct.unpack(REQUEST, ARGV[4])
   local now = CLOCK + offset
   local usual = forgotten == 0 and override < 0 and now >= last and now < next_due
   local is_new = visits == waiters -- The set of those inside.
-  local is_newcomer = usual and not read[3] and permits == 1
+  local is_newcomer = usual and not read[3]
   local enters = is_newcomer and join ~= RETURNING and waiters == 0 and in_use + weight <= its_limit
   local joins = is_newcomer and not enters and join == 1 and max_waiting == 0 and max_eta == NEVER
     and asked_order == FIFO and (waiters == 0 or order == FIFO) and in_use > 0
@@ -68,12 +68,12 @@ if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
       aging_per_second, aging_max, #ARGV[3], ARGV[3], #ARGV[6], ARGV[6])
     arrivals, waiters, visits, present = arrivals + 1, waiters + 1, visits + 1, present + 1
     rate_due = 0
-  elseif usual and permits == 1 and read[3] and string.byte(read[3]) == HANDED
+  elseif usual and read[3] and string.byte(read[3]) == HANDED
     and (present == 0 or order == FIFO or order == PRIORITY) then
     local _, _, exclusively, several, _, its_order, priority, its_weight, own_limit, its_slot, given,
       _, joined, _, its_ttl, revoked, patience_end, called_until, place, window, its_patience,
       its_dedupe, its_cost, aging1, aging2, aging3, _, label, at = struct.unpack(VISIT, read[3])
-    if at > #read[3] and its_weight ~= 0 and revoked == 0 then
+    if at > #read[3] and revoked == 0 then
       slot, its_fence, ttl, ends = its_slot, given, its_ttl, now + its_ttl
       redis.call('ZADD', KEYS[2], ends, ARGV[2])
       visit = struct.pack(VISIT, HOLDING, hold, exclusively, several, confirmed, its_order, priority,
@@ -120,7 +120,7 @@ if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
     end
     if joins then
       local function first(part)
-        return tonumber(redis.call('ZRANGE', KEYS[part], 0, 0, 'WITHSCORES')[2]) or NEVER
+        return tonumber(redis.call('ZRANGE', KEYS[part], 0, 0, 'WITHSCORES')[2])
       end
       local event = math.min(first(2), first(3))
       local check = math.min(math.floor(patience / 3), math.max(event - now, 1) + (present - 1) * STAGGER)

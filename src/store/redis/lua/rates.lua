@@ -138,10 +138,9 @@ local function rates()
     return tier.time[which] == window and tier.hits[which] or 0
   end
 
-  -- When `hits` in the previous window and none in this leave room for `free` more, counted from the
-  -- window's start.
+  -- When `hits`, above 0, in the previous window and none in this leave room for `free` more, counted
+  -- from the window's start.
   local function room_after(hits, free, period)
-    if hits == 0 then return 0 end
     return math.max(0, period - math.floor(free * period / hits))
   end
 
@@ -183,7 +182,7 @@ local function rates()
 
     local says = { allowed = cost <= room, delay = 0, limit = rate.count, retry = 0, reset = rest }
     says.remaining = says.allowed and room - cost or room
-    if not open and says.allowed and cost > 0 then says.reset = rate.period end
+    if not open and cost > 0 then says.reset = rate.period end
     if cost > says.remaining then says.retry = open and rest or rate.period end
     return says
   end

@@ -7,14 +7,14 @@
 
 local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 'p')
 if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
-  local _, forgotten, last, offset, fence, in_use, holders, visits, waiters, present, line_limit,
+  local _, _, last, offset, fence, in_use, holders, visits, waiters, present, line_limit,
     arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
     aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, _,
     quick, kept = struct.unpack(META, read[1])
   local state, _, _, _, _, _, _, weight, _, slot, its_fence, _, _, _, _, revoked =
     struct.unpack(VISIT, read[2])
   local now = CLOCK + offset
-  local usual = forgotten == 0 and now >= last and now < next_due and now + IDLE + SPARE <= kept
+  local usual = now >= last and now < next_due and now + IDLE + SPARE <= kept
     and state == HOLDING and revoked == 0 and its_fence == tonumber(ARGV[3])
   local done = false
 
@@ -33,7 +33,7 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
       redis.call('DEL', KEYS[5])
       freed, slots = 0, 0
     end
-    in_use, holders, visits = in_use - weight, holders - 1, visits - 1
+    in_use, holders, visits, rate_due = in_use - weight, holders - 1, visits - 1, 0
   elseif usual and present > 0 and (order == FIFO or order == PRIORITY) and weight == 1
     and freed == 0 and override < 0 and (read[3] or '') == ''
     and (present == 1 or in_use >= line_limit) then

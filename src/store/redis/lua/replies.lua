@@ -29,10 +29,8 @@ end
 local function queued_fields(g, v, rate)
   local place = position(g, v)
   local event = next_event(g)
-  local next_check = math.floor(v.patience / 3)
-  if event ~= NEVER then
-    next_check = math.min(next_check, math.max(event - g.now, 1) + (place - 1) * STAGGER)
-  end
+  local next_check = math.min(math.floor(v.patience / 3),
+    math.max(event - g.now, 1) + (place - 1) * STAGGER)
   return place, g.waiters, math.max(next_check, 1), g.interval * place, rate.limit,
     rate.remaining, rate.retry, rate.reset
 end

@@ -26,7 +26,7 @@ local function revoke_one(v)
   end
   -- A holder renews at a third of its ttl, so it has heard of this by then.
   local till = g.now + math.floor(v.ttl / 3) + MARGIN
-  if v.revoked == 0 or till < v.revoked then v.revoked = till end
+  if v.revoked == 0 then v.revoked = till end
   if till < v.expiry then v.expiry = till end
   set_deadline(g, v)
   tell(g, v)

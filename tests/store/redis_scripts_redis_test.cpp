@@ -1,0 +1,275 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "airlock/store.hpp"
+#include "store/redis/call.hpp"
+#include "store/redis/redis_store.hpp"
+#include "store/redis/wire.hpp"
+#include "store/support/any_clock.hpp"
+#include "store/support/failures.hpp"
+#include "store/support/redis_server.hpp"
+
+// What the scripts do where Redis is not like memory: much that ends at once, clocks that are set back,
+// keys that must last, processes that are gone.
+
+namespace airlock {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::asks;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::RedisServer;
+using testing::unused_prefix;
+
+class RedisScripts : public ::testing::Test {
+ protected:
+  static constexpr std::uint32_t kCrowd = 40;  // More than one call ends.
+
+  static std::string command(const std::vector<std::string>& words) {
+    return RedisServer::shared().command(words);
+  }
+  std::shared_ptr<Store> open() { return open(RedisServer::shared().address()); }
+  std::shared_ptr<Store> open(const redis::Address& address) {
+    return redis::make_store({.address = address,
+                              .prefix = prefix_,
+                              .timeout = 5s,
+                              .scripts = &stepped::scripts(),
+                              .stepped = &clock_});
+  }
+  [[nodiscard]] std::string key(std::string_view part, const GateName& gate = "gate") const {
+    return redis::Naming(prefix_).key(gate, part);
+  }
+  // Since the server started.
+  static long calls_of(const std::string& name) {
+    const std::string field = "cmdstat_" + name + ":calls=";
+    const std::string stats = command({"INFO", "commandstats"});
+    const std::size_t at = stats.find(field);
+    return at == std::string::npos ? 0 : std::stol(stats.substr(at + field.size()));
+  }
+
+  Token enters(const GateName& gate, std::uint32_t limit = 1, Duration ttl = 30s,
+               std::uint32_t weight = 1) {
+    Request ask = asks(gate, VisitorId::random(), limit);
+    ask.permits->ttl = ttl;
+    ask.permits->weight = weight;
+    return std::get<Granted>(store_->admit(ask)).token;
+  }
+  static Request joining(const GateName& gate, std::uint32_t limit = 1) {
+    Request ask = asks(gate, VisitorId::random(), limit);
+    ask.line.join = true;
+    return ask;
+  }
+  // A crowd whose leases end one after the other, the first given out first; now they all have.
+  std::vector<Token> crowd_that_ended(const GateName& gate) {
+    std::vector<Token> tokens;
+    for (std::uint32_t i = 0; i < kCrowd; ++i) {
+      tokens.push_back(enters(gate, kCrowd + 1, 30s + i * 1ms));
+    }
+    clock_.advance(1min);
+    return tokens;
+  }
+  [[nodiscard]] std::vector<VisitorId> holders(const GateName& gate = "gate") {
+    std::vector<VisitorId> visitors;
+    const auto view = store_->look(gate);
+    for (const HolderView& holder : view->holders) visitors.push_back(holder.visitor);
+    return visitors;
+  }
+
+  // It waits with a store of its own, watched, and that store is gone.
+  void waits_and_goes(const Request& ask) {
+    {
+      const auto ending = open();
+      ASSERT_TRUE(std::holds_alternative<Queued>(ending->admit(ask)));
+      ASSERT_TRUE(ending->watch(ask.gate, ask.visitor, [] {}));
+    }
+    await_silence();
+  }
+  void await_silence() {
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (!command({"PUBSUB", "CHANNELS", prefix_ + ":*"}).empty()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  const std::string prefix_ = unused_prefix();
+  testing::AnyClock clock_;
+  const std::shared_ptr<Store> store_ = open();
+};
+
+// --- more than one call can end ---
+
+TEST_F(RedisScripts, AGroupIsDecidedWhenAllThatRanOutHasEnded) {
+  (void)crowd_that_ended("g/one");
+  const VisitorId ann = VisitorId::random();
+  const std::vector<Request> group = {asks("g/one", ann), asks("g/two", ann)};
+  EXPECT_EQ(store_->admit_all(group).granted.size(), 2U);
+  EXPECT_THAT(holders("g/one"), ElementsAre(ann));
+}
+
+TEST_F(RedisScripts, ALeaseThatRanOutIsNotReleasedThoughItHasNotBeenEndedYet) {
+  const std::vector<Token> tokens = crowd_that_ended("gate");
+  EXPECT_FALSE(store_->release(tokens.back()));
+  EXPECT_EQ(store_->look("gate")->counters.expired, kCrowd);
+}
+
+TEST_F(RedisScripts, ALeaseThatRanOutIsNotRenewedThoughItHasNotBeenEndedYet) {
+  const std::vector<Token> tokens = crowd_that_ended("gate");
+  EXPECT_EQ(store_->renew(tokens.back(), 1min), Renewal::gone);
+}
+
+TEST_F(RedisScripts, RevokingEverybodyFindsOnlyThoseWhoAreStillInside) {
+  const Token ann = enters("gate", kCrowd + 1, 1h);
+  (void)crowd_that_ended("gate");
+  EXPECT_EQ(store_->revoke("gate", std::nullopt, Store::Revoke::now), 1U);
+  EXPECT_FALSE(store_->release(ann));
+  EXPECT_EQ(store_->look("gate")->counters.expired, kCrowd);
+}
+
+// --- clocks ---
+
+TEST_F(RedisScripts, ALeaseIsReleasedWhenTheClockWasSetBack) {
+  const Token ann = enters("gate", 2);
+  (void)enters("gate", 2);
+  clock_.advance(-1h);
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_FALSE(store_->release(ann));
+  EXPECT_LE(store_->look("gate")->holders.at(0).remaining, 30s);
+}
+
+TEST_F(RedisScripts, AForgottenGateIsNotListedAndItsFencesGoOn) {
+  const Token ann = enters("gate");
+  EXPECT_TRUE(store_->release(ann));
+  clock_.wall_ahead = -1h;
+  clock_.advance(11min);
+  store_->collect();
+  EXPECT_NE(command({"EXISTS", key(":gate")}), "0") << "the fence is kept";
+  EXPECT_GT(std::stol(command({"PTTL", key(":gate")})), 0);
+  const std::string before = command({"DUMP", key(":gate")});
+  clock_.advance(1s);
+  EXPECT_THAT(store_->list(), IsEmpty());
+  EXPECT_EQ(command({"DUMP", key(":gate")}), before);
+  EXPECT_FALSE(store_->release(ann));
+  EXPECT_FALSE(store_->look("gate"));
+  EXPECT_GT(enters("gate").fence, ann.fence);
+}
+
+// --- how long keys last ---
+
+TEST_F(RedisScripts, AReleaseAfterManyRenewalsMakesTheKeysLast) {
+  const Token ann = enters("gate", 2, 10min);
+  const Token bob = enters("gate", 2, 10min);
+  for (int i = 0; i < 8; ++i) {
+    clock_.advance(5min);
+    EXPECT_EQ(store_->renew(ann, 10min), Renewal::renewed);
+    EXPECT_EQ(store_->renew(bob, 10min), Renewal::renewed);
+  }
+  clock_.advance(2min);
+  command({"PEXPIRE", key(":gate"), "1000000"});
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_GT(std::stol(command({"PTTL", key(":gate")})), 2'400'000);
+}
+
+TEST_F(RedisScripts, AHandOverThatMayBeClaimedForADayMakesTheKeysLast) {
+  const Token ann = enters("gate");
+  Request bob = joining("gate");
+  bob.line.claim_window = 24h;
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  EXPECT_TRUE(store_->release(ann));
+  for (const std::string_view part : {":gate", ":in"}) {
+    EXPECT_GT(std::stol(command({"PTTL", key(part)})), 24 * 3'600'000) << part;
+  }
+}
+
+// --- who is told ---
+
+TEST_F(RedisScripts, WhoseProcessIsGoneIsPassedOver) {
+  const Token ann = enters("gate");
+  const Request gone = joining("gate");
+  waits_and_goes(gone);
+  const Request next = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(next)));
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_THAT(holders(), ElementsAre(next.visitor));
+  ASSERT_EQ(store_->look("gate")->line.size(), 1U);
+  EXPECT_FALSE(store_->look("gate")->line[0].present);
+}
+
+TEST_F(RedisScripts, WhoWaitsForSeveralGatesAndIsGoneIsPassedOver) {
+  const Token ann = enters("g/one");
+  const VisitorId gone = VisitorId::random();
+  {
+    const auto ending = open();
+    std::vector<Request> group = {asks("g/one", gone), asks("g/two", gone)};
+    for (Request& ask : group) ask.line.join = true;
+    ASSERT_TRUE(std::holds_alternative<Queued>(ending->admit_all(group).because));
+    ASSERT_TRUE(ending->watch("g/one", gone, [] {}));
+  }
+  await_silence();
+  const Request next = joining("g/one");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(next)));
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_THAT(holders("g/one"), ElementsAre(next.visitor));
+}
+
+// The head of a line that takes just what is given back, and one that takes a part of it.
+TEST_F(RedisScripts, WhoIsDetachedIsHandedASlotThoughNobodyListens) {
+  for (const std::uint32_t weight : {1U, 2U}) {
+    const GateName gate = "gate" + std::to_string(weight);
+    const Token ann = enters(gate, weight, 30s, weight);
+    Request detached = joining(gate, weight);
+    detached.hold = Hold::detached;
+    waits_and_goes(detached);
+    EXPECT_TRUE(store_->release(ann));
+    EXPECT_THAT(holders(gate), ElementsAre(detached.visitor));
+  }
+}
+
+TEST_F(RedisScripts, WhoAsksIsAnsweredAndNotToldBesides) {
+  const Token ann = enters("gate");
+  const Request bob = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  ASSERT_TRUE(store_->watch("gate", bob.visitor, [] {}));
+  store_->pause("gate", 1s);
+  EXPECT_TRUE(store_->release(ann));
+  clock_.advance(1s);
+  const long before = calls_of("publish");
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
+  EXPECT_EQ(calls_of("publish"), before);
+}
+
+TEST_F(RedisScripts, ARightThatIsMissingIsFound) {
+  command({"ACL", "SETUSER", "poor", "reset", "on", ">poor", "~*", "&*", "+@all", "-zcount"});
+  redis::Address address = RedisServer::shared().address();
+  address.user = address.password = "poor";
+  EXPECT_THAT(open(address)->examine(), Contains(Field(&Finding::what, HasSubstr("ZCOUNT"))));
+  EXPECT_THAT(store_->examine(),
+              Contains(Field(&Finding::what, HasSubstr("may do all they need"))));
+}
+
+// --- what somebody has removed ---
+
+TEST_F(RedisScripts, AVisitWhoseRecordIsGoneHindersNobody) {
+  const Token ann = enters("gate", 2);
+  const Token bob = enters("gate", 2, 1h);
+  command({"HDEL", key(":gate"), redis::pack_visitor(ann.visitor)});
+  EXPECT_THAT(holders(), ElementsAre(bob.visitor));
+  clock_.advance(30s);
+  EXPECT_THAT(holders(), ElementsAre(bob.visitor));
+  EXPECT_EQ(command({"ZCARD", key(":in")}), "1");
+  EXPECT_TRUE(store_->release(bob));
+}
+
+}  // namespace
+}  // namespace airlock
