@@ -185,6 +185,14 @@ TEST_P(Composite, FollowersWithoutRatesWaitForAHeadWithoutTokens) {
   EXPECT_THAT(line(), ElementsAre("bob", "cid"));
 }
 
+TEST_P(Composite, WhoJoinsBehindAHeadWithoutTokensAsksWhenThereMayBeSome) {
+  constexpr Rate kSlow{.count = 1, .period = 10s};
+  every_visitor.limit(2).ttl(1h).patience(1h);
+  enters(visitor("ann").rate(kSlow));
+  EXPECT_LASTS(waits(visitor("bob").rate(kSlow)).next_check, 10s);
+  EXPECT_LASTS(waits(visitor("cid").limit(1)).next_check, 10s + 50ms);
+}
+
 TEST_P(Composite, OneStepHandsOverOnlyAsManyAsTheRateAllows) {
   every_visitor.limit(3).rate({.count = 3, .period = 1h});
   const Token ann = enters(visitor("ann").weight(3)).token;
