@@ -98,6 +98,68 @@ TEST_F(ForeignKeys, AWrongTypeIsNamedAndNothingIsDestroyed) {
   }
 }
 
+// In each place in turn, before whoever fails would make the key.
+TEST_F(ForeignKeys, AWrongTypeLeavesNothingBehind) {
+  struct Step {
+    std::string name;
+    std::function<void(const GateName&, const Token&)> run;
+  };
+  Request priority = asks("gate", VisitorId::random());
+  priority.line = {.join = true, .order = Order::priority};
+  const std::vector<Step> steps = {
+      {"join", [&](const GateName& gate, const Token&) { (void)join(gate); }},
+      {"join by priority",
+       [&](const GateName& gate, const Token&) {
+         priority.gate = gate;
+         (void)store_->admit(priority);
+       }},
+      {"look", [&](const GateName& gate, const Token&) { (void)store_->look(gate); }},
+      {"release", [&](const GateName&, const Token& ann) { (void)store_->release(ann); }},
+      {"revoke",
+       [&](const GateName& gate, const Token& ann) {
+         (void)store_->revoke(gate, ann.visitor, Store::Revoke::now);
+       }},
+      {"collect", [&](const GateName&, const Token&) { store_->collect(); }},
+      {"purge", [&](const GateName& gate, const Token&) { (void)store_->purge(gate); }}};
+  int failures = 0;
+  for (const bool is_late : {false, true}) {
+    for (const std::string_view part : {":out", ":line", ":free"}) {
+      for (const Step& step : steps) {
+        command({"FLUSHALL"});
+        Request ask = asks("gate", VisitorId::random(), 2);
+        const Token ann = std::get<Granted>(store_->admit(ask)).token;
+        ask.visitor = VisitorId::random();
+        ask.permits->ttl = 5s;
+        ASSERT_TRUE(std::holds_alternative<Granted>(store_->admit(ask)));
+        if (is_late) clock_.advance(6s);  // The second has to be ended in passing.
+        command({"SET", key(part), "mine"});
+        const auto state = [&] {
+          std::string all = command({"GET", key(part)});
+          for (const std::string_view other : redis::Naming::kParts) {
+            if (other != part) all += command({"DUMP", key(other)});
+          }
+          return all;
+        };
+        const std::string before = state();
+        try {
+          step.run("gate", ann);
+        } catch (const StoreError& error) {
+          ++failures;
+          EXPECT_EQ(error.kind(), Kind::incompatible);
+          EXPECT_EQ(error.outcome(), Result::nothing_happened);
+          EXPECT_EQ(state(), before) << step.name << part;
+        }
+        EXPECT_EQ(command({"GET", key(part)}), "mine") << step.name << part;
+        for (const std::string_view other : redis::Naming::kParts) {
+          if (other == part) continue;
+          EXPECT_NE(command({"PTTL", key(other)}), "-1") << step.name << part << other;
+        }
+      }
+    }
+  }
+  EXPECT_GE(failures, 30);
+}
+
 // Everything that a store can be asked of a gate.
 std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate,
                                              const VisitorId& ann = VisitorId::random()) {

@@ -27,7 +27,7 @@ if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
     and asked_order == FIFO and (waiters == 0 or order == FIFO) and in_use > 0
     and in_use >= math.max(its_limit, waiters == 0 and 0 or line_limit)
   local ends = now + ttl
-  local visit, counters, slot, its_fence
+  local visit, counters, slot, its_fence, event
 
   if enters or joins then
     if visits == 0 then disagree = 0 end
@@ -56,8 +56,12 @@ if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
   elseif joins then
     ends = now + patience
     local place = 4095 * PLACES + arrivals + 1
+    local function first(part)
+      return tonumber(redis.call('ZRANGE', KEYS[part], 0, 0, 'WITHSCORES')[2])
+    end
+    event = math.min(first(2), first(3) or ends, ends)
+    redis.call('ZADD', KEYS[4], place, ARGV[2]) -- The first write: the types of the others are known.
     redis.call('ZADD', KEYS[3], ends, ARGV[2])
-    redis.call('ZADD', KEYS[4], place, ARGV[2])
     if waiters == 0 then
       order, aging_base, aging_per_second, aging_max = FIFO, base, per_second, most
       last_grant, line_limit = now, 0
@@ -119,10 +123,6 @@ if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
       for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ms) end
     end
     if joins then
-      local function first(part)
-        return tonumber(redis.call('ZRANGE', KEYS[part], 0, 0, 'WITHSCORES')[2])
-      end
-      local event = math.min(first(2), first(3))
       local check = math.min(math.floor(patience / 3), math.max(event - now, 1) + (present - 1) * STAGGER)
       return struct.pack('<ddddddddddd', QUEUED, WALL, 0, present, waiters, math.max(check, 1),
         interval * present, 0, 0, 0, 0)

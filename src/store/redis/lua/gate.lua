@@ -82,6 +82,8 @@ end
 local function open(at, visitor)
   local g = { at = at, hash = KEYS[at], visits_read = {}, changed = {}, asker = visitor }
   local read = redis.call('HMGET', g.hash, 'm', 't', 'p', visitor or '')
+  -- Somebody else's key of another type ends the script here, before anything is written.
+  for part = 1, 4 do redis.call('ZRANK', KEYS[at + part], '') end
   local meta = read[1]
   if meta then
     local schema = string.byte(meta)

@@ -20,11 +20,13 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
 
   if usual and waiters == 0 then
     done = true
+    local frees = slot >= 0 and slot < slots - 1
+    if frees and freed == 0 then redis.call('ZRANK', KEYS[5], '') end -- Ends here if it is no set.
     redis.call('HDEL', KEYS[1], ARGV[2])
     redis.call('ZREM', KEYS[2], ARGV[2])
     if slot >= 0 and slot == slots - 1 then
       slots = slot
-    elseif slot >= 0 then
+    elseif frees then
       redis.call('ZADD', KEYS[5], slot, slot)
       if freed == 0 then redis.call('PEXPIRE', KEYS[5], math.ceil((kept - now) / 1000)) end
       freed = freed + 1
