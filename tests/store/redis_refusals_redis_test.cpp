@@ -160,7 +160,7 @@ TEST_F(ForeignKeys, AWrongTypeLeavesNothingBehind) {
   EXPECT_GE(failures, 30);
 }
 
-// Everything that a store can be asked of a gate.
+// Everything that a store can be asked of one gate.
 std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate,
                                              const VisitorId& ann = VisitorId::random()) {
   static const Rate kHourly{.count = 1, .period = 1h};
@@ -194,7 +194,8 @@ TEST_F(ForeignKeys, ANewerSchemaIsNotTouchedAndHindersNobodyElse) {
   command({"PEXPIRE", key(":gate"), "1000000000"});
   const auto state = [&] {
     return command({"DUMP", key(":gate")}) + command({"DUMP", key(":in")}) +
-           command({"PEXPIRETIME", key(":gate")}) + command({"KEYS", key("*")});
+           command({"PEXPIRETIME", key(":gate")}) +
+           command({"EXISTS", key(":out"), key(":line"), key(":free")});
   };
   const std::string before = state();
   const auto steps = all_steps(*store_, "gate", ann);
@@ -211,6 +212,14 @@ TEST_F(ForeignKeys, ANewerSchemaIsNotTouchedAndHindersNobodyElse) {
   EXPECT_EQ(state(), before);
   EXPECT_EQ(store_->look("old")->counts.holders, 1U);
   EXPECT_TRUE(std::holds_alternative<Queued>(join("old")));
+  const Answer idle = store_->admit(asks("idle", ann));
+  EXPECT_TRUE(store_->release(std::get<Granted>(idle).token));
+  clock_.advance(11min);
+  EXPECT_EQ(command({"EXISTS", key(":gate", "idle")}), "1");
+  store_->collect();
+  EXPECT_EQ(command({"EXISTS", key(":gate", "idle")}), "0");
+  EXPECT_EQ(store_->list(), std::vector<std::string>{"gate"});
+  EXPECT_EQ(state(), before);
   for (const auto& step : all_steps(*neighbour, "gate")) EXPECT_NO_THROW(step());
 }
 
