@@ -53,11 +53,6 @@ std::string_view text_of(const Client::Batch& batch, std::size_t i) {
   return reply->text();
 }
 
-// Somebody else's business, and no reason to say nothing of the other gates.
-bool is_of_newer_schema(const std::optional<Reply>& reply) {
-  return reply && reply->is_error() && reply->text().starts_with("AIRLOCKSCHEMA");
-}
-
 [[noreturn]] void throw_other_order(const GateName& gate) {
   throw InvalidArgument("gate " + base::quoted(gate.view()) +
                         " has a line with another order; it can change when the line is empty");
@@ -520,12 +515,9 @@ std::vector<std::string> RedisStore::sweep() {
   const Client::Batch batch = run_all(calls, std::nullopt);
   std::vector<std::string> left;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!is_of_newer_schema(batch.replies[i])) {
-      Unpacker fields(text_of(batch, i));
-      (void)read_head(fields);
-      if (!fields.flag()) continue;
-    }
-    left.push_back(std::move(names[i]));
+    Unpacker fields(text_of(batch, i));
+    (void)read_head(fields);
+    if (fields.flag()) left.push_back(std::move(names[i]));
   }
   return left;
 }
