@@ -80,7 +80,7 @@ void RedisSentinels::start_sentinel(std::size_t i) {
   config << "port " << ports_[kEach + i].number() << "\nbind " << options_.hosts[i] << "\ndir "
          << own << "\nlogfile " << own << "/log\n"
          << "sentinel monitor main " << options_.hosts[0] << " " << ports_[0].number() << " 2\n"
-         << "sentinel down-after-milliseconds main 300\n"
+         << "sentinel down-after-milliseconds main 600\n"
          << "sentinel failover-timeout main 1500\n"
          << "sentinel parallel-syncs main 2\n";
   if (!options_.password.empty()) config << "sentinel auth-pass main " << options_.password << "\n";
@@ -90,9 +90,10 @@ void RedisSentinels::start_sentinel(std::size_t i) {
   }
   config.close();
   sentinels_[i]->start({own + "/sentinel.conf", "--sentinel"});
-  // What would take seconds each: to find each other, to see that a server is back or promoted, to
-  // trust the own clock again after having been stopped.
-  (void)sentinels_[i]->command({"SENTINEL", "DEBUG", "info-period", "100", "ping-period", "100",
+  // Replicas are looked at once a second in a failover, and are no good after five ping periods.
+  // Everything else would take seconds: to find each other, to see that a server is back or
+  // promoted, to trust the own clock again after having been stopped.
+  (void)sentinels_[i]->command({"SENTINEL", "DEBUG", "info-period", "100", "ping-period", "300",
                                 "publish-period", "100", "ask-period", "100", "tilt-period", "500",
                                 "election-timeout", "1000"});
 }
@@ -110,11 +111,16 @@ bool RedisSentinels::is_primary(std::size_t i) const {
   return servers_[i]->try_command({"ROLE"}).starts_with("master\n");
 }
 
+// Sentinels cut the connections of a server whose role they change, so it may take a second try.
 std::size_t RedisSentinels::primary() {
-  for (std::size_t i = 0; i < kEach; ++i) {
-    if (is_primary(i)) return i;
-  }
-  throw std::runtime_error("there is no primary");
+  std::size_t i = 0;
+  wait_until("there is a primary", [&] {
+    for (i = 0; i < kEach; ++i) {
+      if (is_primary(i)) return true;
+    }
+    return false;
+  });
+  return i;
 }
 
 std::vector<std::size_t> RedisSentinels::replicas() {

@@ -24,7 +24,7 @@ struct SentinelsOptions {
 enum class Loss { killed, stopped };
 
 // A primary, two replicas and three sentinels that agree; all real, and gone with this. They notice
-// a lost primary after 300 ms. Kills, starts and failovers are for one thread, which must outlive
+// a lost primary after 600 ms. Kills, starts and failovers are for one thread, which must outlive
 // them.
 class RedisSentinels {
  public:

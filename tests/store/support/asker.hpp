@@ -1,0 +1,145 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "airlock/error.hpp"
+#include "airlock/store.hpp"
+
+namespace airlock::testing {
+
+using Moment = std::chrono::steady_clock::time_point;
+
+[[nodiscard]] inline std::chrono::milliseconds milliseconds(Moment::duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+}
+[[nodiscard]] inline std::chrono::milliseconds since(Moment start) {
+  return milliseconds(std::chrono::steady_clock::now() - start);
+}
+
+// Enters a gate and leaves it again, every 20 ms unless told otherwise, and notes how it went.
+class Asker {
+ public:
+  Asker(std::shared_ptr<Store> store, const GateName& gate,
+        std::chrono::milliseconds interval = std::chrono::milliseconds(20))
+      : store_(std::move(store)), gate_(gate), interval_(interval), thread_([this] { run(); }) {}
+  Asker(const Asker&) = delete;
+  Asker& operator=(const Asker&) = delete;
+  ~Asker() { stop(); }
+
+  void stop() {
+    stopping_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // Whether it got in, having asked at this moment or later.
+  [[nodiscard]] bool got_in_since(Moment moment) const {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(
+        visits_, [&](const Visit& visit) { return visit.fence && visit.asked >= moment; });
+  }
+
+  // After stop().
+  [[nodiscard]] std::size_t entered() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(visits_, [](const Visit& visit) { return visit.fence.has_value(); }));
+  }
+  [[nodiscard]] std::size_t failed() const { return visits_.size() - entered(); }
+
+  // The longest time between two answers that let it in.
+  [[nodiscard]] std::chrono::milliseconds longest_outage() const {
+    std::optional<Moment> last;
+    Moment::duration longest{0};
+    for (const Visit& visit : visits_) {
+      if (!visit.fence) continue;
+      if (last) longest = std::max(longest, visit.answered - *last);
+      last = visit.answered;
+    }
+    return milliseconds(longest);
+  }
+  [[nodiscard]] std::chrono::milliseconds slowest() const {
+    Moment::duration slowest{0};
+    for (const Visit& visit : visits_) slowest = std::max(slowest, visit.answered - visit.asked);
+    return milliseconds(slowest);
+  }
+  void expect_growing_fences() const {
+    Fence last = 0;
+    for (const Visit& visit : visits_) {
+      if (!visit.fence) continue;
+      EXPECT_GT(*visit.fence, last);
+      last = *visit.fence;
+    }
+  }
+  [[nodiscard]] std::string last_failure() const {
+    for (auto visit = visits_.rbegin(); visit != visits_.rend(); ++visit) {
+      if (!visit->failure.empty()) return visit->failure;
+    }
+    return "";
+  }
+
+ private:
+  struct Visit {
+    Moment asked;
+    Moment answered;
+    std::optional<Fence> fence;
+    std::string failure;
+  };
+
+  void run() {
+    for (Moment next = std::chrono::steady_clock::now(); !stopping_;) {
+      visit();
+      next = std::max(next + interval_, std::chrono::steady_clock::now());
+      std::this_thread::sleep_until(next);
+    }
+  }
+
+  void visit() {
+    // What a failover forgot to give back must not keep it out.
+    const Request request{.gate = gate_,
+                          .visitor = VisitorId::random(),
+                          .permits = Permits{.limit = 1000, .ttl = std::chrono::seconds(5)}};
+    Visit visit{
+        .asked = std::chrono::steady_clock::now(), .answered = {}, .fence = {}, .failure = {}};
+    try {
+      const Answer answer = store_->admit(request);
+      visit.answered = std::chrono::steady_clock::now();
+      if (const auto* const granted = std::get_if<Granted>(&answer)) {
+        visit.fence = granted->token.fence;
+        note(visit);
+        (void)store_->release(granted->token);
+        return;
+      }
+      visit.failure = "not granted";
+    } catch (const StoreError& error) {
+      if (visit.fence) return;  // It was in; that it could not leave is another matter.
+      visit.answered = std::chrono::steady_clock::now();
+      visit.failure = error.what();
+    }
+    note(visit);
+  }
+
+  void note(const Visit& visit) {
+    const std::lock_guard lock(mutex_);
+    visits_.push_back(visit);
+  }
+
+  const std::shared_ptr<Store> store_;
+  const GateName gate_;
+  const std::chrono::milliseconds interval_;
+  mutable std::mutex mutex_;
+  std::vector<Visit> visits_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace airlock::testing

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "airlock/airlock.hpp"
+#include "store/support/asker.hpp"
+#include "store/support/child.hpp"
+
+namespace airlock::testing {
+
+// Gates that are held, with somebody waiting at each.
+class Waiters {
+ public:
+  Waiters(std::shared_ptr<Store> store, const std::vector<std::string>& gates)
+      : store_(std::move(store)) {
+    using namespace std::chrono_literals;
+    for (const std::string& gate : gates) {
+      const Answer answer = store_->admit({.gate = gate,
+                                           .visitor = VisitorId::random(),
+                                           .permits = Permits{.limit = 1, .ttl = 300s},
+                                           .hold = Hold::detached});
+      held_.push_back(std::get<Granted>(answer).token);
+      entered_.push_back(std::async(std::launch::async, [this, gate] { return wait_at(gate); }));
+    }
+    EXPECT_TRUE(becomes_true([&] {
+      return std::ranges::all_of(held_, [this](const Token& token) {
+        return store_->look(token.gate)->counts.waiting == 1;
+      });
+    })) << "they do not wait";
+  }
+
+  // Frees the gates one after the other. All must get in, and the median of them so fast that it was
+  // told: who has to ask by itself does so four times a second.
+  std::chrono::milliseconds let_in() {
+    std::vector<std::chrono::milliseconds> took;
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      const Moment start = std::chrono::steady_clock::now();
+      EXPECT_TRUE(store_->release(held_[i]));
+      const Entered entered = entered_[i].get();
+      EXPECT_EQ(entered.failure, "") << held_[i].gate.view();
+      took.push_back(milliseconds(entered.at - start));
+    }
+    std::ranges::sort(took);
+    EXPECT_LT(took.back(), std::chrono::milliseconds(600));
+    EXPECT_LT(took[took.size() / 2], std::chrono::milliseconds(60));
+    return took[took.size() / 2];
+  }
+
+  [[nodiscard]] const std::vector<Token>& held() const noexcept { return held_; }
+
+ private:
+  struct Entered {
+    Moment at;
+    std::string failure;
+  };
+
+  Entered wait_at(const std::string& gate) const {
+    using namespace std::chrono_literals;
+    try {
+      const Airlock airlock(store_, gate,
+                            {.limit = 1, .ttl = 30s, .max_wait = 60s, .patience = 60s});
+      Outcome<Lease> lease = airlock.enter();
+      const Moment at = std::chrono::steady_clock::now();
+      return {at, lease ? "" : to_text(lease.error().reason)};
+    } catch (const Error& error) {
+      return {std::chrono::steady_clock::now(), error.what()};
+    }
+  }
+
+  const std::shared_ptr<Store> store_;
+  std::vector<Token> held_;
+  std::vector<std::future<Entered>> entered_;
+};
+
+}  // namespace airlock::testing
