@@ -84,17 +84,23 @@ TEST_F(SentinelStore, KeepsLeasesThroughAFailover) {
   lease->release();
 }
 
-TEST_F(SentinelStore, RenewsAndReleasesAtTheNewPrimaryAtOnce) {
-  const auto store = opened("&timeout=3s");
-  const auto admitted = [&] {
-    return std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
-  };
-  const Token renewed = admitted();
-  const Token released = admitted();
+TEST_F(SentinelStore, ServesEveryCallAtTheNewPrimaryAtOnce) {
+  // Each has connections of its own to the old one.
+  std::vector<std::shared_ptr<Store>> stores;
+  std::vector<Token> tokens;
+  for (int i = 0; i < 5; ++i) {
+    stores.push_back(opened("&timeout=3s"));
+    const Answer answer = stores.back()->admit(asks("gate", VisitorId::random(), 9));
+    tokens.push_back(std::get<Granted>(answer).token);
+  }
   std::this_thread::sleep_for(50ms);
   (void)sentinels().fail_over(Loss::killed);
-  EXPECT_EQ(store->renew(renewed, 30s), Renewal::renewed);
-  EXPECT_TRUE(store->release(released));
+  EXPECT_NO_THROW(EXPECT_EQ(stores[0]->renew(tokens[0], 30s), Renewal::renewed));
+  EXPECT_NO_THROW(EXPECT_TRUE(stores[1]->release(tokens[1])));
+  EXPECT_NO_THROW(EXPECT_THAT(stores[2]->list(), ::testing::ElementsAre("gate")));
+  EXPECT_NO_THROW(EXPECT_EQ(stores[3]->look("gate")->counts.holders, 4U));
+  const std::vector<GateName> gates = {"gate"};
+  EXPECT_NO_THROW(EXPECT_EQ(stores[4]->counts(gates).front().holders, 4U));
 }
 
 // It still believes to be the primary, and connections to it are still open.
