@@ -140,7 +140,7 @@ TEST_F(SentinelStore, FailsOverThoughASentinelDoesNotAnswer) {
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(promoted); }, 5s))
       << asker.last_failure();
   asker.stop();
-  EXPECT_LE(asker.longest_outage(), failover.outage + 1s);
+  EXPECT_LE(asker.longest_outage(), failover.outage + 1s) << asker.story(promoted);
 }
 
 TEST_F(SentinelStore, SaysByTheDeadlineThatThePrimaryIsNotKnown) {
@@ -264,7 +264,7 @@ TEST_F(SentinelSecrets, AreUsedAgainAfterAFailover) {
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(promoted); }, 5s))
       << asker.last_failure();
   asker.stop();
-  EXPECT_LE(asker.longest_outage(), failover.outage + 1s);
+  EXPECT_LE(asker.longest_outage(), failover.outage + 1s) << asker.story(promoted);
 }
 
 }  // namespace

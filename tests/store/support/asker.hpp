@@ -81,10 +81,22 @@ class Asker {
     }
   }
   [[nodiscard]] std::string last_failure() const {
+    const std::lock_guard lock(mutex_);
     for (auto visit = visits_.rbegin(); visit != visits_.rend(); ++visit) {
       if (!visit->failure.empty()) return visit->failure;
     }
     return "";
+  }
+  // What failed or took long, a line each: when it was asked and answered, counted from a moment.
+  [[nodiscard]] std::string story(Moment moment) const {
+    std::string text;
+    for (const Visit& visit : visits_) {
+      if (visit.fence && visit.answered - visit.asked < std::chrono::milliseconds(50)) continue;
+      text += std::to_string(milliseconds(visit.asked - moment).count()) + " to " +
+              std::to_string(milliseconds(visit.answered - moment).count()) +
+              " ms: " + (visit.fence ? "entered" : visit.failure) + "\n";
+    }
+    return text;
   }
 
  private:

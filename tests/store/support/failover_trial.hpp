@@ -45,7 +45,7 @@ inline void try_failover(RedisSentinels& sentinels, Loss loss) {
   asker.stop();
   const std::chrono::milliseconds handed_over = waiters.let_in();
 
-  EXPECT_LE(asker.longest_outage(), failover.outage + 1s) << asker.last_failure();
+  EXPECT_LE(asker.longest_outage(), failover.outage + 1s) << asker.story(promoted);
   asker.expect_growing_fences();
   const auto checker = opened("&timeout=5s");
   (void)checker->look("plain0");

@@ -63,7 +63,8 @@ void RedisSentinels::start_server(std::size_t i, const std::vector<std::string>&
   std::vector<std::string> words = forgetful_in(dir_.path() + "/server" + std::to_string(i));
   // Without a disk in between a replica would wait a second for what comes after the first copy.
   words.insert(words.end(), {"--port", ports_[i].text(), "--bind", options_.hosts[i],
-                             "--repl-diskless-sync", "no", "--repl-ping-replica-period", "1"});
+                             "--repl-diskless-sync", "no", "--repl-ping-replica-period", "1",
+                             "--protected-mode", "no", "--replica-announce-ip", options_.hosts[i]});
   if (!options_.password.empty()) {
     for (const char* const name : {"--requirepass", "--masterauth"}) {
       words.insert(words.end(), {name, options_.password});
@@ -79,6 +80,7 @@ void RedisSentinels::start_sentinel(std::size_t i) {
   std::ofstream config(own + "/sentinel.conf");
   config << "port " << ports_[kEach + i].number() << "\nbind " << options_.hosts[i] << "\ndir "
          << own << "\nlogfile " << own << "/log\n"
+         << "sentinel announce-ip " << options_.hosts[i] << "\n"
          << "sentinel monitor main " << options_.hosts[0] << " " << ports_[0].number() << " 2\n"
          << "sentinel down-after-milliseconds main 600\n"
          << "sentinel failover-timeout main 1500\n"
@@ -182,8 +184,8 @@ void RedisSentinels::wait_until_ready() {
   });
 }
 
-RedisSentinels::Failover RedisSentinels::fail_over(Loss loss) {
-  Failover failover{.before = primary(), .after = 0, .began = Steady::now(), .outage = 0ms};
+RedisSentinels::Failover RedisSentinels::fail_over(std::size_t primary, Loss loss) {
+  Failover failover{.before = primary, .after = 0, .began = Steady::now(), .outage = 0ms};
   RedisProcess& lost = server(failover.before);
   loss == Loss::killed ? lost.kill() : lost.stop();
   std::optional<std::size_t> promoted;

@@ -49,7 +49,8 @@ class RedisSentinels {
     std::chrono::steady_clock::time_point began;
     std::chrono::milliseconds outage;
   };
-  Failover fail_over(Loss loss);
+  Failover fail_over(Loss loss) { return fail_over(primary(), loss); }
+  Failover fail_over(std::size_t primary, Loss loss);
 
   // Servers that are dead or stopped come back as replicas, stopped sentinels go on. Returns when
   // everything is ready.
