@@ -168,7 +168,7 @@ TEST_F(Partition, WaitersGetTheirTurnAfterIt) {
   Cable::cut(host);
   std::this_thread::sleep_for(2s);
   Cable::mend(host);
-  std::this_thread::sleep_for(1s);
+  std::this_thread::sleep_for(4s);
   waiters.let_in();
 }
 

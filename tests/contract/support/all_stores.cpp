@@ -3,6 +3,9 @@
 #include "contract/support/store_under_test.hpp"
 #include "store/shm/shm_store.hpp"
 #ifdef AIRLOCK_WITH_REDIS
+#include "store/redis/options.hpp"
+#include "store/support/redis_cluster.hpp"
+#include "store/support/redis_sentinels.hpp"
 #include "store/support/redis_server.hpp"
 #endif
 #include "store/support/temp_dir.hpp"
@@ -53,6 +56,31 @@ class RedisStoreUnderTest final : public StoreUnderTest {
   airlock::testing::ManualClock clock_;
   std::shared_ptr<Store> store_ = airlock::testing::redis_store(clock_);
 };
+
+// Over several servers, which all tests of a program share.
+template <typename Topology>
+class TopologyUnderTest final : public StoreUnderTest {
+ public:
+  std::shared_ptr<Store> store() override { return store_; }
+  Instant now() override { return clock_.now(); }
+  void advance(Duration duration) override { clock_.advance(duration); }
+  void jump_wall(Duration by) override { clock_.set_wall(clock_.wall() + by); }
+  Instant wall() override { return clock_.wall(); }
+  void deliver_calls() override { redis::deliver_messages(*store_); }
+
+ private:
+  static std::shared_ptr<Store> make_store(Clock& clock) {
+    static Topology topology;
+    const std::string options = "timeout=5s&prefix=" + airlock::testing::unused_prefix();
+    redis::Options own = redis::Options::from(Uri::parse(topology.uri(options)));
+    own.scripts = &stepped::scripts();
+    own.stepped = &clock;
+    return redis::make_store(std::move(own));
+  }
+
+  airlock::testing::ManualClock clock_;
+  std::shared_ptr<Store> store_ = make_store(clock_);
+};
 #endif
 
 template <typename Kind>
@@ -62,7 +90,7 @@ std::unique_ptr<StoreUnderTest> make() {
 
 }  // namespace
 
-std::vector<StoreFactory> all_stores() {
+std::vector<StoreFactory> stores_on_one_server() {
   return {
     {"memory", make<MemoryStoreUnderTest>}, {"shm", make<ShmStoreUnderTest>},
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They make fork() a gamble.
@@ -72,6 +100,15 @@ std::vector<StoreFactory> all_stores() {
         {"redis", make<RedisStoreUnderTest>},
 #endif
   };
+}
+
+std::vector<StoreFactory> all_stores() {
+  std::vector<StoreFactory> stores = stores_on_one_server();
+#ifdef AIRLOCK_WITH_REDIS
+  stores.push_back({"sentinel", make<TopologyUnderTest<airlock::testing::RedisSentinels>>});
+  stores.push_back({"cluster", make<TopologyUnderTest<airlock::testing::RedisCluster>>});
+#endif
+  return stores;
 }
 
 }  // namespace airlock::contract

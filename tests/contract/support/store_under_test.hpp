@@ -46,4 +46,8 @@ struct StoreFactory {
 // Every store that keeps the contract. A new one is a line here.
 [[nodiscard]] std::vector<StoreFactory> all_stores();
 
+// Without those that have several servers: for thousands of steps whose outcome does not depend on
+// which server does them.
+[[nodiscard]] std::vector<StoreFactory> stores_on_one_server();
+
 }  // namespace airlock::contract

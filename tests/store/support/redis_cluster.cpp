@@ -21,13 +21,18 @@ RedisCluster::RedisCluster(std::vector<std::string> options) : options_(std::mov
     ids_[i] = nodes_[i]->command({"CLUSTER", "MYID"});
     expect_ok(i, {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
   }
+  // A new primary takes two seconds before it lets anybody write; a replica that takes over does not.
   for (std::size_t i = 0; i < kPrimaries; ++i) {
-    expect_ok(i, {"CLUSTER", "ADDSLOTSRANGE", std::to_string(i * kSlots / kPrimaries),
-                  std::to_string((i + 1) * kSlots / kPrimaries - 1)});
+    expect_ok(kPrimaries + i, {"CLUSTER", "ADDSLOTSRANGE", std::to_string(i * kSlots / kPrimaries),
+                               std::to_string((i + 1) * kSlots / kPrimaries - 1)});
   }
   introduce_nodes();
-  for (std::size_t i = kPrimaries; i < kNodes; ++i) {
-    expect_ok(i, {"CLUSTER", "REPLICATE", ids_[i - kPrimaries]});
+  for (std::size_t i = 0; i < kPrimaries; ++i) {
+    expect_ok(i, {"CLUSTER", "REPLICATE", ids_[kPrimaries + i]});
+  }
+  for (std::size_t i = 0; i < kPrimaries; ++i) {
+    wait_until("a replica is in sync", [&] { return is_content(i); });
+    expect_ok(i, {"CLUSTER", "FAILOVER", "TAKEOVER"});
   }
   wait_until_ready();
 }
@@ -225,8 +230,9 @@ void RedisCluster::move_slot(Slot slot, std::size_t to) {
   // The new owner first: it must know before the old one sends anybody to it.
   expect_ok(to, {"CLUSTER", "SETSLOT", number, "NODE", ids_[to]});
   expect_ok(from, {"CLUSTER", "SETSLOT", number, "NODE", ids_[to]});
-  for (const std::size_t other : primaries()) {
-    if (other != from && other != to) {
+  for (const View& view : views_of(to)) {
+    const auto other = static_cast<std::size_t>(std::ranges::find(ids_, view.id) - ids_.begin());
+    if (view.is("master") && other != from && other != to && nodes_[other]->is_running()) {
       expect_ok(other, {"CLUSTER", "SETSLOT", number, "NODE", ids_[to]});
     }
   }
