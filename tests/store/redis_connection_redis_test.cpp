@@ -122,6 +122,30 @@ TEST_F(RedisConnection, WhetherItWasLiveIsNotKnownWhereTheReplyOfAReleaseIsLost)
   EXPECT_EQ(store_->look("gate")->counts.holders, 0U);
 }
 
+// The second attempt cannot even connect, so it did nothing; the first one has done it all.
+TEST_F(RedisConnection, WhatTheFirstAttemptMayHaveDoneIsUnknownWhateverBecomesOfTheSecond) {
+  const auto enter = [&] {
+    return std::get<Granted>(store_->admit(asks("gate", VisitorId::random()))).token;
+  };
+  const auto outcome_of = [&](const auto& step) {
+    const auto failure = failure_of(step);
+    proxy_.set(Fault::none);
+    make_gate(*store_, unused_prefix());  // It is connected again, and the next reply can be lost.
+    proxy_.set(Fault::lose_reply);
+    return failure ? failure->outcome() : Result::nothing_happened;
+  };
+  Token token = enter();  // Once as it should be, so that the server knows the scripts.
+  (void)store_->renew(token, 30s);
+  (void)store_->release(token);
+  token = enter();
+  proxy_.set(Fault::lose_reply);
+  EXPECT_EQ(outcome_of([&] { (void)store_->renew(token, 30s); }), Result::unknown);
+  EXPECT_EQ(outcome_of([&] { (void)store_->release(token); }), Result::unknown);
+  EXPECT_EQ(outcome_of([&] { (void)enter(); }), Result::unknown);
+  proxy_.set(Fault::none);
+  EXPECT_EQ(store_->look("gate")->counters.granted, 3U);
+}
+
 TEST_F(RedisConnection, ALostReplyIsAskedForAgain) {
   const VisitorId ann = VisitorId::random();
   (void)store_->admit(asks("warm", ann));

@@ -158,8 +158,10 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline)
       once = follow(*to, connection->host());
     } catch (const StoreError& error) {
       ran.perhaps_twice = ran.perhaps_twice || error.outcome() == Outcome::unknown;
-      if (!is_worth_repeating(error, twice, attempt, deadline)) throw;
-      if (call.is_brief() && attempt > 1) throw;
+      const bool gives_up = call.is_brief() && attempt > 1;
+      if (gives_up || !is_worth_repeating(error, twice, attempt, deadline)) {
+        throw ran.perhaps_twice ? unknown(error) : error;
+      }
       topology_->doubt(deadline);
     }
   }
@@ -210,10 +212,16 @@ std::vector<Client::Part> Client::parts_of(std::span<const Call> calls,
   return parts;
 }
 
+// What may have happened in the first attempt may have happened, whatever becomes of the second.
+void Client::fail(Batch& batch, const StoreError& error) {
+  const bool perhaps = batch.failure && batch.failure->outcome == Outcome::unknown;
+  batch.failure = Failure::of(perhaps ? unknown(error) : error);
+}
+
 // Takes over what a server said.
 void Client::take_in(Part& part, Batch& batch, Unanswered& unanswered) {
   if (part.failure) {
-    batch.failure = std::move(part.failure);
+    fail(batch, part.failure->error());
     unanswered.failed.insert(unanswered.failed.end(), part.which.begin(), part.which.end());
     return;
   }
@@ -223,7 +231,7 @@ void Client::take_in(Part& part, Batch& batch, Unanswered& unanswered) {
       unanswered.sent_on.push_back(part.which[i]);
     } else if (is_unavailable(reply)) {
       part.node->pool.drop_idle();
-      batch.failure = Failure::of(refusal_of(reply.text()));
+      fail(batch, refusal_of(reply.text()));
       unanswered.failed.push_back(part.which[i]);
     } else {
       batch.replies[part.which[i]] = std::move(reply);
@@ -250,7 +258,7 @@ Client::Batch Client::run(std::span<const Call> calls, const Deadline& deadline)
       at_the_same_time(parts, [&](Part& part) { run_part(part, deadline); });
       for (Part& part : parts) take_in(part, batch, unanswered);
     } catch (const StoreError& error) {
-      batch.failure = Failure::of(error);
+      fail(batch, error);
     }
   }
   for (const std::size_t i : unanswered.sent_on) {
@@ -259,7 +267,7 @@ Client::Batch Client::run(std::span<const Call> calls, const Deadline& deadline)
       if (!ran.acknowledged) throw too_few_replicas();
       batch.replies[i] = std::move(ran.reply);
     } catch (const StoreError& error) {
-      batch.failure = Failure::of(error);
+      fail(batch, error);
       unanswered.failed.push_back(i);
     }
   }

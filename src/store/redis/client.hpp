@@ -70,6 +70,7 @@ class Client {
   [[nodiscard]] std::vector<Part> parts_of(std::span<const Call> calls,
                                            const std::vector<std::size_t>& which,
                                            const Deadline& deadline);
+  static void fail(Batch& batch, const StoreError& error);
   void take_in(Part& part, Batch& batch, Unanswered& unanswered);
 
   const Options options_;

@@ -59,6 +59,10 @@ StoreError too_few_replicas(Outcome outcome) {
   return unavailable("too few replicas have it; see replicas_ack", outcome);
 }
 
+StoreError unknown(const StoreError& error) {
+  return {error.kind(), Outcome::unknown, error.what()};
+}
+
 // The second and the third are how a script tells of it.
 bool is_denied(std::string_view reply) {
   return says(reply, "NOPERM") || reply.find("ACL failure") != std::string_view::npos ||

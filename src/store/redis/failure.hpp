@@ -20,6 +20,9 @@ using Outcome = StoreError::Outcome;
 // Granted or renewed, and not on as many replicas as replicas_ack says.
 [[nodiscard]] StoreError too_few_replicas(Outcome outcome = Outcome::unknown);
 
+// The same after an earlier attempt of which nobody knows what became.
+[[nodiscard]] StoreError unknown(const StoreError& error);
+
 // An error reply, by its first word: who can help, and whether anything can have happened.
 [[nodiscard]] StoreError refusal_of(std::string_view reply);
 
