@@ -1,0 +1,14 @@
+#include <gtest/gtest.h>
+
+#include "lincheck/support/trials.hpp"
+#include "model/support/trial_seed.hpp"
+
+namespace airlock::lincheck {
+namespace {
+
+TEST(LincheckShm, WhatProcessesAreToldCanBeTrueWhoeverIsKilled) {
+  check_killed_processes(std::chrono::seconds(4), trial::trial_seed());
+}
+
+}  // namespace
+}  // namespace airlock::lincheck
