@@ -6,14 +6,8 @@
 namespace airlock::lincheck {
 namespace {
 
-using namespace std::chrono_literals;
-
 TEST(LincheckRedis, WhatThreadsAreToldCanBeTrueWhateverRepliesAreLost) {
-  check_redis_with_lost_replies(2500ms, trial::trial_seed());
-}
-
-TEST(LincheckRedis, WhatProcessesAreToldCanBeTrueWhoeverIsKilled) {
-  check_redis_with_killed_processes(2500ms, trial::trial_seed());
+  check_redis_with_lost_replies(std::chrono::seconds(4), trial::trial_seed());
 }
 
 }  // namespace

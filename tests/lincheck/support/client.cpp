@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <thread>
+#include <utility>
 
 #include "airlock/error.hpp"
 
@@ -13,6 +14,11 @@ using namespace std::chrono_literals;
 
 Result result_of(const Granted& granted) {
   return granted.repeated ? Result::repeated : Result::granted;
+}
+
+// Tokens can be given back once only; visitors ask and leave as often as they like.
+bool may_be_repeated(Kind kind) {
+  return kind == Kind::ask || kind == Kind::join || kind == Kind::leave;
 }
 
 // What an answer says, as it is written down.
@@ -102,8 +108,8 @@ bool Client::ask_for_all() {
 
 // --- the steps ---
 
-// A step that was perhaps sent twice is written down twice, once without an answer. A failure that may
-// have happened has none either; one that surely has not is as if it had not been asked.
+// A failure that may have happened is left unanswered; one that surely has not is as if it had not been
+// asked. What was perhaps done twice is written down twice, once without an answer.
 template <typename Call>
 void Client::record(const Operation& operation, const Call& call) {
   const std::uint64_t before = access_.connections ? access_.connections() : 0;
@@ -115,7 +121,8 @@ void Client::record(const Operation& operation, const Call& call) {
     return;
   }
   Ring::end(noted);
-  if (!access_.connections || access_.connections() == before) return;
+  if (!may_be_repeated(operation.kind) || !access_.connections || access_.connections() == before)
+    return;
   Operation twice = operation;
   twice.called = noted.called;
   ring_.add(twice);

@@ -68,11 +68,12 @@ void Crew::work(std::uint8_t client, std::uint32_t round) {
     round = board_->round;
     if (round == kEnd) return;
     if (processes_) alarm(100);  // Nothing is left behind if the test itself dies.
-    if (client < board_->plan.clients) take_part(access, client, round);
+    if (client < board_->plan.clients) take_part(access, client);
+    board_->done[client] = round;
   }
 }
 
-void Crew::take_part(const Access& access, std::uint8_t client, std::uint32_t round) {
+void Crew::take_part(const Access& access, std::uint8_t client) {
   const Plan& plan = board_->plan;
   ++board_->arrived;
   while (board_->arrived < plan.clients) sched_yield();
@@ -86,7 +87,6 @@ void Crew::take_part(const Access& access, std::uint8_t client, std::uint32_t ro
   } else {
     worker.run();
   }
-  board_->done[client] = round;
 }
 
 void Crew::carry_out(const Plan& plan) {
@@ -96,7 +96,8 @@ void Crew::carry_out(const Plan& plan) {
   board_->arrived = 0;
   ++board_->round;
   base::futex_wake(board_->round, kMaxClients);
-  for (std::uint8_t client = 0; client < plan.clients; ++client) await_end(client);
+  // Also of those who have no part: until they have seen that, the plan must not change.
+  for (std::uint8_t client = 0; client < kMaxClients; ++client) await_end(client);
 }
 
 void Crew::await_end(std::uint8_t client) {

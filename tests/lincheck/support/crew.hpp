@@ -48,7 +48,7 @@ class Crew {
 
   void start(std::uint8_t client);
   void work(std::uint8_t client, std::uint32_t round);
-  void take_part(const Access& access, std::uint8_t client, std::uint32_t round);
+  void take_part(const Access& access, std::uint8_t client);
   void await_end(std::uint8_t client);
   bool is_dead(std::uint8_t client);
 

@@ -71,11 +71,14 @@ std::string time_text(Time time, Time start) {
 
 }  // namespace
 
-std::string text(const History& history) {
-  History sorted = history;
+std::string text(const History& history) { return text(history, history); }
+
+std::string text(const History& part, const History& whole) {
+  Time start = kNever;
+  for (const Operation& operation : whole) start = std::min(start, operation.called);
+  const Ranks ranks(whole);
+  History sorted = part;
   std::ranges::stable_sort(sorted, {}, &Operation::called);
-  const Time start = sorted.empty() ? 0 : sorted.front().called;
-  const Ranks ranks(history);
   std::string text = "  called us  returned us\n";
   for (const Operation& operation : sorted) {
     text += " " + time_text(operation.called, start) + " " + time_text(operation.returned, start) +

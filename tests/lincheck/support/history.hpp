@@ -69,4 +69,7 @@ using History = std::vector<Operation>;
 // A line per operation, in the order of the calls; times since the first of them, fences by rank.
 [[nodiscard]] std::string text(const History& history);
 
+// The same of a part of it, with the times and ranks that they have in the whole.
+[[nodiscard]] std::string text(const History& part, const History& whole);
+
 }  // namespace airlock::lincheck

@@ -18,7 +18,8 @@ namespace airlock::lincheck {
 template <typename Model>
 class Minimal {
  public:
-  Minimal(const Model& model, History wrong) : model_(model), history_(std::move(wrong)) {
+  Minimal(const Model& model, History wrong)
+      : model_(model), whole_(std::move(wrong)), history_(whole_) {
     std::ranges::stable_sort(history_, {}, &Operation::called);
     cut_end();
     while (forget_some()) {
@@ -34,7 +35,7 @@ class Minimal {
 
   [[nodiscard]] std::string text() const {
     const History rest = operations();
-    return lincheck::text(rest) + "  and " + std::to_string(history_.size() - rest.size()) +
+    return lincheck::text(rest, whole_) + "  and " + std::to_string(history_.size() - rest.size()) +
            " others, of which each may have happened or not\n";
   }
 
@@ -92,6 +93,7 @@ class Minimal {
   }
 
   const Model& model_;
+  const History whole_;
   History history_;
 };
 

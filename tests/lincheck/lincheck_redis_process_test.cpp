@@ -1,0 +1,14 @@
+#include <gtest/gtest.h>
+
+#include "lincheck/support/redis_trials.hpp"
+#include "model/support/trial_seed.hpp"
+
+namespace airlock::lincheck {
+namespace {
+
+TEST(LincheckRedis, WhatProcessesAreToldCanBeTrueWhoeverIsKilled) {
+  check_redis_with_killed_processes(std::chrono::seconds(4), trial::trial_seed());
+}
+
+}  // namespace
+}  // namespace airlock::lincheck
