@@ -268,7 +268,10 @@ TEST_F(RedisScripts, AVisitWhoseRecordIsGoneHindersNobody) {
   clock_.advance(30s);
   EXPECT_THAT(holders(), ElementsAre(bob.visitor));
   EXPECT_EQ(command({"ZCARD", key(":in")}), "1");
-  EXPECT_TRUE(store_->release(bob));
+  command({"HDEL", key(":gate"), redis::pack_visitor(bob.visitor)});
+  EXPECT_FALSE(store_->release(bob));
+  EXPECT_TRUE(store_->purge("gate"));
+  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
 }
 
 }  // namespace
