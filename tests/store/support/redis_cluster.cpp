@@ -21,18 +21,26 @@ RedisCluster::RedisCluster(std::vector<std::string> options) : options_(std::mov
     ids_[i] = nodes_[i]->command({"CLUSTER", "MYID"});
     expect_ok(i, {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
   }
-  // A new primary takes two seconds before it lets anybody write; a replica that takes over does not.
+  const auto first_slot = [](std::size_t i) { return i * kSlots / kPrimaries; };
+  const auto wait_until_known = [&](std::size_t i, std::size_t owner) {
+    wait_until("all know who has the slots",
+               [&] { return is_known(static_cast<Slot>(first_slot(i)), owner); });
+  };
+  // A new primary takes two seconds before it lets anybody write; a replica that takes over does
+  // not.
   for (std::size_t i = 0; i < kPrimaries; ++i) {
-    expect_ok(kPrimaries + i, {"CLUSTER", "ADDSLOTSRANGE", std::to_string(i * kSlots / kPrimaries),
-                               std::to_string((i + 1) * kSlots / kPrimaries - 1)});
+    expect_ok(kPrimaries + i, {"CLUSTER", "ADDSLOTSRANGE", std::to_string(first_slot(i)),
+                               std::to_string(first_slot(i + 1) - 1)});
   }
   introduce_nodes();
+  for (std::size_t i = 0; i < kPrimaries; ++i) wait_until_known(i, kPrimaries + i);
   for (std::size_t i = 0; i < kPrimaries; ++i) {
     expect_ok(i, {"CLUSTER", "REPLICATE", ids_[kPrimaries + i]});
   }
   for (std::size_t i = 0; i < kPrimaries; ++i) {
     wait_until("a replica is in sync", [&] { return is_content(i); });
     expect_ok(i, {"CLUSTER", "FAILOVER", "TAKEOVER"});
+    wait_until_known(i, i);
   }
   wait_until_ready();
 }
@@ -196,8 +204,11 @@ int RedisCluster::find_owner(Slot slot) const {
 }
 
 std::size_t RedisCluster::owner_of(Slot slot) {
-  const int owner = find_owner(slot);
-  if (owner < 0) throw std::runtime_error("nobody has slot " + std::to_string(slot));
+  int owner = -1;
+  wait_until("somebody has slot " + std::to_string(slot), [&] {
+    owner = find_owner(slot);
+    return owner >= 0;
+  });
   return static_cast<std::size_t>(owner);
 }
 
@@ -230,12 +241,20 @@ void RedisCluster::move_slot(Slot slot, std::size_t to) {
   // The new owner first: it must know before the old one sends anybody to it.
   expect_ok(to, {"CLUSTER", "SETSLOT", number, "NODE", ids_[to]});
   expect_ok(from, {"CLUSTER", "SETSLOT", number, "NODE", ids_[to]});
-  for (const View& view : views_of(to)) {
-    const auto other = static_cast<std::size_t>(std::ranges::find(ids_, view.id) - ids_.begin());
-    if (view.is("master") && other != from && other != to && nodes_[other]->is_running()) {
-      expect_ok(other, {"CLUSTER", "SETSLOT", number, "NODE", ids_[to]});
-    }
+  wait_until("all know who has the slot", [&] { return is_known(slot, to); });
+}
+
+// In the epoch of its owner: while nodes know of different ones they give the same one to two moves,
+// and quarrel about it.
+bool RedisCluster::is_known(Slot slot, std::size_t owner) const {
+  const std::uint64_t epoch = own_view(owner).epoch;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    if (!nodes_[i]->is_running()) continue;
+    const std::vector<View> views = views_of(i);
+    const auto view = std::ranges::find(views, ids_[owner], &View::id);
+    if (view == views.end() || !view->has(slot) || view->epoch != epoch) return false;
   }
+  return true;
 }
 
 std::size_t RedisCluster::wait_for_failover(Slot slot, std::size_t lost) {

@@ -74,6 +74,7 @@ class RedisCluster {
   [[nodiscard]] std::string map_of(std::size_t i) const;
   void expect_ok(std::size_t i, const std::vector<std::string>& words) const;
   [[nodiscard]] int find_owner(Slot slot) const;
+  [[nodiscard]] bool is_known(Slot slot, std::size_t owner) const;
 
   const std::vector<std::string> options_;
   const TempDir dir_;

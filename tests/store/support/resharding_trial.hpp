@@ -94,11 +94,13 @@ class ReshardingTrial {
 
   // Each gate of its own, then one that it waits for, then a group.
   void visit_some(std::size_t n) {
+    Moment start = std::chrono::steady_clock::now();
     try {
       enter(gates_[n % kGates], n % 3 == 0);
+      start = std::chrono::steady_clock::now();
       if (n % 2 == 0) enter_group(n / 2 % kGroups);
     } catch (const std::exception& error) {
-      ADD_FAILURE() << error.what();
+      ADD_FAILURE() << "after " << since(start).count() << " ms: " << error.what();
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
   }
