@@ -116,11 +116,10 @@ void Client::record(const Operation& operation, const Call& call) {
   Operation& noted = ring_.begin(operation);
   try {
     call(noted);
+    Ring::end(noted);
   } catch (const StoreError& error) {
-    if (error.outcome() == StoreError::Outcome::nothing_happened) ring_.drop_last();
-    return;
+    if (error.outcome() == StoreError::Outcome::nothing_happened) return ring_.drop_last();
   }
-  Ring::end(noted);
   if (!may_be_repeated(operation.kind) || !access_.connections || access_.connections() == before)
     return;
   Operation twice = operation;

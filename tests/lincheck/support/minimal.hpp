@@ -42,8 +42,9 @@ class Minimal {
  private:
   static void forget(Operation& operation) { operation.returned = kNever; }
 
+  // The more is forgotten, the more there is to try: what takes too long is kept.
   [[nodiscard]] bool is_wrong(const History& history) const {
-    return check(model_, history) == Verdict::wrong;
+    return check(model_, history, kMaxStates / 10) == Verdict::wrong;
   }
   bool keep_if_wrong(History candidate) {
     if (!is_wrong(candidate)) return false;
