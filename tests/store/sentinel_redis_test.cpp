@@ -106,7 +106,7 @@ TEST_F(SentinelStore, ServesEveryCallAtTheNewPrimaryAtOnce) {
 // It still believes to be the primary, and connections to it are still open.
 TEST_F(SentinelStore, DoesNotGoBackToAPrimaryThatWasReplaced) {
   const auto store = opened();
-  testing::Waiters waiters(store, {"a"});
+  testing::Waiters waiters(store, {"a", "b", "c", "d", "e"});
   (void)store->admit(asks("gate", VisitorId::random(), 100));
   const RedisSentinels::Failover failover = sentinels().fail_over(Loss::stopped);
   std::this_thread::sleep_until(failover.began + failover.outage + 1s);

@@ -146,16 +146,20 @@ bool RedisSentinels::is_named(std::size_t i) const {
 
 // A replica may be connected and yet be sent nothing, so something is said and must arrive.
 bool RedisSentinels::is_replicated() {
+  const auto offset_of = [](const std::string& name, const std::string& info) {
+    const std::string text = value_of(name, info);
+    return text.empty() ? -1 : std::stoll(text);
+  };
   const std::size_t primary = this->primary();
-  (void)servers_[primary]->command({"PUBLISH", "airlock-test", "sync"});
-  const std::string said = servers_[primary]->command({"INFO", "replication"});
+  (void)servers_[primary]->try_command({"PUBLISH", "airlock-test", "sync"});
+  const std::string said = servers_[primary]->try_command({"INFO", "replication"});
   if (count(said, "state=online") != 2) return false;
-  const long long offset = std::stoll(value_of("master_repl_offset", said));
+  const long long offset = offset_of("master_repl_offset", said);
   for (std::size_t i = 0; i < kEach; ++i) {
     if (i == primary) continue;
     const std::string heard = servers_[i]->try_command({"INFO", "replication"});
     if (value_of("master_link_status", heard) != "up") return false;
-    if (std::stoll(value_of("slave_repl_offset", heard)) < offset) return false;
+    if (offset_of("slave_repl_offset", heard) < offset) return false;
   }
   return true;
 }
