@@ -37,6 +37,12 @@ struct RenewItem {
   Renewal result = Renewal::unknown;
 };
 
+// One lease to be given back together with others.
+struct ReleaseItem {
+  Token token;
+  bool is_over = false;  // Given back, or gone before.
+};
+
 // Where admission state lives and whose clock decides.
 //
 //   std::shared_ptr<Store> store = open_store("memory:");
@@ -79,6 +85,10 @@ class AIRLOCK_EXPORT Store {
 
   // Gives back. False: it was already gone, and nothing changed.
   virtual bool release(const Token& token) = 0;
+
+  // The same for many; what the store does not answer for is not over. A server of several that is
+  // down delays nothing at the others. Throws nothing.
+  virtual void release_all(std::span<ReleaseItem> items) noexcept;
 
   // Bound -> detached: the lease outlives this process. False: gone.
   virtual bool disown(const Token& token) = 0;

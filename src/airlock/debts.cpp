@@ -3,12 +3,11 @@
 #include <mutex>
 #include <thread>
 
-#include "airlock/error.hpp"
-
 namespace airlock::keeping {
 namespace {
 
 constexpr Duration kRetry = std::chrono::milliseconds(100);
+constexpr std::size_t kTogether = 128;
 
 }  // namespace
 
@@ -18,40 +17,42 @@ void Debts::add(const Token& token, Instant until) noexcept {
   ++unpaid_;
 }
 
-// False: the store fails, and it is worth another try.
-bool Debts::pay(const Debt& debt) noexcept {
-  try {
-    store_.release(debt.token);
-  } catch (const InvalidArgument&) {
-    return true;
-  } catch (const Error&) {
-    return store_.clock().now() >= debt.until;
-  }
-  return true;
-}
-
-// What comes next, if its time has come.
-std::optional<Debts::Debt> Debts::take() {
+// What is new, or else what has failed, if its time has come.
+std::vector<ReleaseItem> Debts::take() {
   const std::lock_guard lock(mutex_);
   std::deque<Debt>& from = debts_.empty() ? failed_ : debts_;
-  if (from.empty() || (&from == &failed_ && store_.clock().now() < next_payment_)) return {};
-  const Debt debt = from.front();
-  from.pop_front();
-  return debt;
+  if (&from == &failed_ && store_.clock().now() < next_payment_) return {};
+  std::vector<ReleaseItem> items;
+  for (; !from.empty() && items.size() < kTogether; from.pop_front()) {
+    items.push_back({.token = from.front().token});
+    paying_.push_back(from.front());
+  }
+  return items;
+}
+
+// The rest is worth another try, unless the store has ended it by itself.
+bool Debts::put_back(const std::vector<ReleaseItem>& items) {
+  const std::lock_guard lock(mutex_);
+  const Instant now = store_.clock().now();
+  bool any = false;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].is_over || now >= paying_[i].until) {
+      --unpaid_;
+      any = true;
+    } else {
+      failed_.push_back(paying_[i]);
+      next_payment_ = now + kRetry;
+    }
+  }
+  paying_.clear();
+  return any;
 }
 
 bool Debts::pay() {
   bool any = false;
-  while (const auto debt = take()) {
-    const bool paid = pay(*debt);
-    any = any || paid;
-    const std::lock_guard lock(mutex_);
-    if (paid) {
-      --unpaid_;
-    } else {
-      failed_.push_back(*debt);
-      next_payment_ = store_.clock().now() + kRetry;
-    }
+  for (std::vector<ReleaseItem> items = take(); !items.empty(); items = take()) {
+    store_.release_all(items);
+    any = put_back(items) || any;
   }
   return any;
 }
@@ -59,12 +60,10 @@ bool Debts::pay() {
 // Real time: whoever steps a clock is not here to do it.
 void Debts::pay_at_last(Duration at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
-  debts_.insert(debts_.end(), failed_.begin(), failed_.end());
-  while (!debts_.empty() && std::chrono::steady_clock::now() < end) {
-    const Debt debt = debts_.front();
-    debts_.pop_front();
-    if (pay(debt)) continue;
-    debts_.push_back(debt);
+  for (;;) {
+    next_payment_ = Instant{0};
+    (void)pay();
+    if (failed_.empty() || std::chrono::steady_clock::now() >= end) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

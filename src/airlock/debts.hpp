@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <deque>
-#include <optional>
+#include <vector>
 
 #include "airlock/clock.hpp"
 #include "airlock/store.hpp"
@@ -10,8 +10,8 @@
 
 namespace airlock::keeping {
 
-// What is to be given back, though nobody waits for it: in order, and again until it works. What has
-// failed comes after the rest, so that one server that is down keeps back nothing of the others.
+// What is to be given back, though nobody waits for it: many together, and again until it works. What
+// has failed comes after the rest, so that one server that is down keeps back nothing of the others.
 //
 // Takes the mutex of its owner, who can so look at next() and at its own affairs in one moment.
 class Debts {
@@ -40,14 +40,15 @@ class Debts {
     Instant until;
   };
 
-  [[nodiscard]] std::optional<Debt> take();
-  bool pay(const Debt& debt) noexcept;
+  [[nodiscard]] std::vector<ReleaseItem> take();
+  bool put_back(const std::vector<ReleaseItem>& items);
 
   Store& store_;
   base::Mutex& mutex_;
   std::deque<Debt> debts_;
   std::deque<Debt> failed_;
-  std::size_t unpaid_ = 0;   // With the one that is being paid.
+  std::vector<Debt> paying_;
+  std::size_t unpaid_ = 0;   // With those that are being paid.
   Instant next_payment_{0};  // Of those that have failed.
 };
 

@@ -6,6 +6,18 @@ Store::~Store() = default;
 
 std::vector<Finding> Store::examine() { return {}; }
 
+void Store::release_all(std::span<ReleaseItem> items) noexcept {
+  for (ReleaseItem& item : items) {
+    try {
+      (void)release(item.token);
+      item.is_over = true;
+    } catch (const InvalidArgument&) {
+      item.is_over = true;    // Nobody can.
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): it is not over
+    }
+  }
+}
+
 Renewal Store::renew(const Token& token, Duration ttl) {
   RenewItem item{.token = token, .ttl = ttl};
   renew({&item, 1});

@@ -165,6 +165,6 @@ MUTANTS = [
         "airlock_test"),
     Mutant(
         "one-debt-holds-up-all", "a server that is down delays the others",
-        "src/airlock/debts.cpp", "failed_.push_back(*debt);", "debts_.push_front(*debt);",
+        "src/airlock/debts.cpp", "from = debts_.empty() ? failed_ : debts_;", "from = failed_.empty() ? debts_ : failed_;",
         "debts_test"),
 ]

@@ -44,13 +44,6 @@ class Call {
   }
   [[nodiscard]] bool is_lasting() const noexcept { return is_lasting_; }
 
-  // It is not tried until the deadline where a server is down: somebody comes back to it.
-  Call& brief() noexcept {
-    is_brief_ = true;
-    return *this;
-  }
-  [[nodiscard]] bool is_brief() const noexcept { return is_brief_; }
-
   [[nodiscard]] Slot slot() const noexcept { return slot_; }
 
   // EVALSHA, or EVAL with the text where the server does not know the script (any more).
@@ -61,7 +54,6 @@ class Call {
   const Script& script_;
   const Slot slot_;
   bool is_lasting_ = false;
-  bool is_brief_ = false;
   std::size_t arguments_ = 0;
   Commands body_;
 };

@@ -158,8 +158,7 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline)
       once = follow(*to, connection->host());
     } catch (const StoreError& error) {
       ran.perhaps_twice = ran.perhaps_twice || error.outcome() == Outcome::unknown;
-      const bool gives_up = call.is_brief() && attempt > 1;
-      if (gives_up || !is_worth_repeating(error, twice, attempt, deadline)) {
+      if (!is_worth_repeating(error, twice, attempt, deadline)) {
         throw ran.perhaps_twice ? unknown(error) : error;
       }
       topology_->doubt(deadline);
@@ -239,17 +238,20 @@ void Client::take_in(Part& part, Batch& batch, Unanswered& unanswered) {
   }
 }
 
-// A server that is not there is tried twice and no more: the answers of the others are waited for.
+// Once some have answered, a server that does not is tried twice and no more: their answers are
+// waited for.
 Client::Batch Client::run(std::span<const Call> calls, const Deadline& deadline) {
   Batch batch{.replies = std::vector<std::optional<Reply>>(calls.size()), .failure = {}};
   Unanswered unanswered;
   unanswered.failed.resize(calls.size());
   std::iota(unanswered.failed.begin(), unanswered.failed.end(), 0);
-  for (std::size_t attempt = 1; attempt <= 2 && !unanswered.failed.empty(); ++attempt) {
-    if (attempt == 2) {
+  for (std::size_t attempt = 1; !unanswered.failed.empty(); ++attempt) {
+    if (attempt > 1) {
       const StoreError why = batch.failure->error();
-      if (!is_worth_repeating(why, Twice::harmless, 1, deadline)) break;
+      if (!is_worth_repeating(why, Twice::harmless, attempt - 1, deadline)) break;
+      if (attempt > 2 && unanswered.failed.size() < calls.size()) break;
       topology_->doubt(deadline);
+      rest_before(attempt, deadline);
     }
     const std::vector<std::size_t> which = unanswered.failed;
     try {
@@ -276,9 +278,17 @@ Client::Batch Client::run(std::span<const Call> calls, const Deadline& deadline)
 }
 
 Reply Client::ask(Node& node, const Commands& commands, const Deadline& deadline) {
-  Reply reply = node.pool.take(deadline)->ask(commands, deadline);
-  check(node, reply);
-  return reply;
+  for (std::size_t attempt = 1;; ++attempt) {
+    rest_before(attempt, deadline);
+    try {
+      const Deadline limit = of_one_attempt(Twice::harmless, deadline);
+      Reply reply = node.pool.take(limit)->ask(commands, limit);
+      check(node, reply);
+      return reply;
+    } catch (const StoreError& error) {
+      if (!is_worth_repeating(error, Twice::harmless, attempt, deadline)) throw;
+    }
+  }
 }
 
 // --- hearing ---

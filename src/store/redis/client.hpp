@@ -40,7 +40,7 @@ class Client {
   };
   [[nodiscard]] Batch run(std::span<const Call> calls, const Deadline& deadline);
 
-  // Any other command.
+  // Any other command, which may be done twice.
   [[nodiscard]] Reply ask(Node& node, const Commands& commands, const Deadline& deadline);
   [[nodiscard]] std::vector<NodePtr> nodes(const Deadline& deadline) {
     return topology_->all(deadline);

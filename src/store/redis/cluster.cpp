@@ -41,14 +41,14 @@ NodePtr Cluster::node_of(Slot slot, const Deadline& deadline) {
   doubt(deadline);
   const std::lock_guard lock(mutex_);
   if (owners_[slot]) return owners_[slot];
-  throw unavailable(nodes_.empty() ? last_failure_
-                                   : "no server of the cluster has slot " + std::to_string(slot));
+  if (nodes_.empty()) throw StoreError(last_failure_.error());
+  throw unavailable("no server of the cluster has slot " + std::to_string(slot));
 }
 
 std::vector<NodePtr> Cluster::all(const Deadline& deadline) {
   doubt(deadline);
   const std::lock_guard lock(mutex_);
-  if (nodes_.empty()) throw unavailable(last_failure_);
+  if (nodes_.empty()) throw StoreError(last_failure_.error());
   const std::set<NodePtr> owners(owners_.begin(), owners_.end());
   std::vector<NodePtr> nodes;
   for (const NodePtr& node : owners) {
@@ -65,9 +65,9 @@ void Cluster::move(Slot slot, const Address& to) {
 void Cluster::doubt(const Deadline& deadline) noexcept {
   try {
     refresh(deadline);
-  } catch (const Error& error) {
+  } catch (const StoreError& error) {
     const std::lock_guard lock(mutex_);
-    last_failure_ = error.what();
+    last_failure_ = Failure::of(error);
   }
 }
 
@@ -93,11 +93,11 @@ void Cluster::refresh(const Deadline& deadline) {
     if (now - last_refresh_ < kBetweenRefreshes) return;
     last_refresh_ = now;
   }
-  Commands commands;
-  commands.add_all({"CLUSTER", "SLOTS"});
+  std::vector<Commands> commands(1);
+  commands[0].add_all({"CLUSTER", "SLOTS"});
   const std::vector<Answered> answers =
       ask_all(who_to_ask(), commands, Duration(0), deadline.sooner(kTimeout));
-  take_in(answers.front().reply, answers.front().by.host);
+  take_in(answers.front().replies[0], answers.front().by.host);
 }
 
 // Each entry: first slot, last slot, primary (host, port, ...), replicas.

@@ -39,7 +39,7 @@ class Cluster final : public Topology {
   std::map<std::string, Address, std::less<>> addresses_;
   std::array<NodePtr, kSlots> owners_;
   Deadline::Clock::time_point last_refresh_{};
-  std::string last_failure_ = "no server of the cluster answers";
+  Failure last_failure_{.text = "redis: no server of the cluster answers"};
   bool stopped_ = false;
 };
 

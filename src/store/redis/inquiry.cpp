@@ -17,27 +17,29 @@ struct Inquiry {
   std::condition_variable changed;
   std::size_t pending = 0;
   std::vector<Answered> answers;
-  std::string failure = "no server answers in time";
+  Failure failure{.text = "redis: no server answers in time"};
 
-  void ask(const Address& server, const Commands& commands, const Deadline& deadline) {
-    std::optional<Reply> reply;
-    std::string why;
+  void ask(const Address& server, const std::vector<Commands>& commands, const Deadline& deadline) {
+    Answered answered{.by = server, .replies = {}};
+    std::optional<Failure> why;
     try {
       std::optional<TlsContext> tls;
       if (server.tls) tls.emplace(server);
       Connection connection(server, tls ? &*tls : nullptr, "airlock", deadline);
-      reply = connection.ask(commands, deadline);
-      if (reply->is_error()) throw refusal_of(reply->text());
-    } catch (const Error& error) {
-      reply.reset();
-      why = server.text() + ": " + error.what();
+      for (const Commands& command : commands) {
+        answered.replies.push_back(connection.ask(command, deadline));
+        const Reply& reply = answered.replies.back();
+        if (reply.is_error()) throw refusal_of(reply.text());
+      }
+    } catch (const StoreError& error) {
+      why = {error.kind(), Outcome::nothing_happened, server.text() + ": " + error.what()};
     }
     const std::lock_guard lock(mutex);
     --pending;
-    if (reply) {
-      answers.push_back({server, std::move(*reply)});
-    } else {
-      failure = std::move(why);
+    if (!why) {
+      answers.push_back(std::move(answered));
+    } else if (failure.kind != StoreError::Kind::incompatible) {
+      failure = std::move(*why);
     }
     changed.notify_all();
   }
@@ -45,8 +47,9 @@ struct Inquiry {
 
 }  // namespace
 
-std::vector<Answered> ask_all(const std::vector<Address>& servers, const Commands& commands,
-                              Duration grace, const Deadline& deadline) {
+std::vector<Answered> ask_all(const std::vector<Address>& servers,
+                              const std::vector<Commands>& commands, Duration grace,
+                              const Deadline& deadline) {
   const auto inquiry = std::make_shared<Inquiry>();
   inquiry->pending = servers.size();
   for (const Address& server : servers) {
@@ -59,7 +62,7 @@ std::vector<Answered> ask_all(const std::vector<Address>& servers, const Command
   const auto all = [&] { return inquiry->pending == 0; };
   inquiry->changed.wait_until(lock, deadline.at(), any);
   inquiry->changed.wait_until(lock, deadline.sooner(grace).at(), all);
-  if (inquiry->answers.empty()) throw unavailable(inquiry->failure);
+  if (inquiry->answers.empty()) throw StoreError(inquiry->failure.error());
   return std::move(inquiry->answers);
 }
 

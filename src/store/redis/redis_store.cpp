@@ -98,10 +98,12 @@ class RedisStore final : public Store {
   void renew(std::span<RenewItem> items) override;
 
   bool release(const Token& token) override {
-    const bool released = happens(with_token(Step::release, token).brief(), token.gate);
+    const bool released = happens(with_token(Step::release, token), token.gate);
     tell_own(token.gate, token.visitor);
     return released;
   }
+
+  void release_all(std::span<ReleaseItem> items) noexcept override;
 
   bool disown(const Token& token) override { return set_hold(token, Hold::detached).has_value(); }
   std::optional<Granted> adopt(const Token& token) override { return set_hold(token, Hold::bound); }
@@ -439,6 +441,28 @@ void RedisStore::renew(std::span<RenewItem> items) {
     if (head.more) settle(items[i].token.gate, Deadline(options_.timeout));
   }
   if (batch.failure) throw StoreError(batch.failure->error());
+}
+
+void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
+  std::vector<Call> calls;
+  std::vector<ReleaseItem*> called;
+  for (ReleaseItem& item : items) {
+    item.is_over = item.token.store != id_;  // Nobody can give that back here.
+    if (item.is_over) continue;
+    calls.push_back(with_token(Step::release, item.token));
+    called.push_back(&item);
+  }
+  const Client::Batch batch = run_all(calls, Deadline(options_.timeout));
+  for (std::size_t i = 0; i < called.size(); ++i) {
+    const std::optional<Reply>& reply = batch.replies[i];
+    if (!reply || reply->is_error()) continue;
+    const Token& token = called[i]->token;
+    called[i]->is_over = true;
+    tell_own(token.gate, token.visitor);
+    Unpacker fields(reply->text());
+    if (read_head(fields).more) settle(token.gate, Deadline(options_.timeout));
+  }
+} catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
 }
 
 std::optional<Granted> RedisStore::set_hold(const Token& token, Hold hold) {

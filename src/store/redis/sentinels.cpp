@@ -40,17 +40,20 @@ Sentinels::Sentinels(std::vector<Address> sentinels, std::string master, Address
     : sentinels_(std::move(sentinels)), master_(std::move(master)), server_(std::move(server)) {}
 
 Address Sentinels::locate(const Deadline& deadline) const try {
-  Commands commands;
-  commands.add_all({"SENTINEL", "MASTER", master_});
+  // The first tells of which failover it knows. During one it still has the old address; the second
+  // has the new one as soon as that is a primary.
+  std::vector<Commands> commands(2);
+  commands[0].add_all({"SENTINEL", "MASTER", master_});
+  commands[1].add_all({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master_});
   std::optional<std::uint64_t> newest;
   Address found = server_;
   for (const Answered& answer : ask_all(sentinels_, commands, kGrace, deadline.sooner(kTimeout))) {
-    auto fields = fields_of(answer.reply);
+    auto fields = fields_of(answer.replies[0]);
     const auto epoch = number_of<std::uint64_t>(fields["config-epoch"]);
-    const auto port = number_of<std::uint16_t>(fields["port"]);
+    const auto port = number_of<std::uint16_t>(answer.replies[1].at(1).text());
     if (port == 0 || (newest && epoch <= *newest)) continue;
     newest = epoch;
-    found.host = fields["ip"];
+    found.host = answer.replies[1].at(0).text();
     found.port = port;
   }
   if (!newest) throw unavailable("no sentinel says where it is");
