@@ -75,7 +75,8 @@ TEST_P(FailingAllocations, LeaveTheStoreAsBeforeOrAsComplete) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, FailingAllocations, ::testing::ValuesIn(contract::stores_on_one_server()),
+INSTANTIATE_TEST_SUITE_P(Stores, FailingAllocations,
+                         ::testing::ValuesIn(contract::stores_on_one_server()),
                          [](const auto& store) { return store.param.name; });
 
 }  // namespace

@@ -67,7 +67,8 @@ TEST_P(FailingCalls, LeaveTheStoreAsBeforeOrAsComplete) {
   std::printf("%llu calls refused\n", static_cast<unsigned long long>(trials));
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, FailingCalls, ::testing::ValuesIn(contract::stores_on_one_server()),
+INSTANTIATE_TEST_SUITE_P(Stores, FailingCalls,
+                         ::testing::ValuesIn(contract::stores_on_one_server()),
                          [](const auto& store) { return store.param.name; });
 
 }  // namespace
