@@ -92,6 +92,7 @@ RedisServer::RedisServer(std::vector<std::string> options, const std::string& co
   }
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_ = fork();

@@ -46,13 +46,13 @@ class ClusterStore : public ::testing::Test {
   // What is not there is no reason to refuse what is: without this a cluster that misses a slot
   // serves none.
   static void SetUpTestSuite() {
-    cluster_ = std::make_unique<RedisCluster>(
+    own_cluster = std::make_unique<RedisCluster>(
         std::vector<std::string>{"--cluster-require-full-coverage", "no"});
   }
-  static void TearDownTestSuite() { cluster_.reset(); }
-  void TearDown() override { cluster_->bring_back(); }
+  static void TearDownTestSuite() { own_cluster.reset(); }
+  void TearDown() override { own_cluster->bring_back(); }
 
-  static RedisCluster& cluster() { return *cluster_; }
+  static RedisCluster& cluster() { return *own_cluster; }
   [[nodiscard]] std::shared_ptr<Store> opened(const std::string& options = "") const {
     return open_store(cluster().uri("prefix=" + prefix_ + options));
   }
@@ -68,7 +68,7 @@ class ClusterStore : public ::testing::Test {
   }
 
  private:
-  static inline std::unique_ptr<RedisCluster> cluster_;
+  static inline std::unique_ptr<RedisCluster> own_cluster;
   const std::string prefix_ = unused_prefix();
 };
 

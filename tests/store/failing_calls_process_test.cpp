@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "contract/support/store_under_test.hpp"
 #include "store/support/child.hpp"
@@ -58,8 +57,8 @@ TEST_P(FailingCalls, LeaveTheStoreAsBeforeOrAsComplete) {
         FailedStep failed;
         const FailingCall::Result result = run(GetParam(), step, {.k = k, .error = error}, failed);
         failed.complete = complete.after;
-        EXPECT_TRUE(result.ended_well) << "call " << result.failed << ": " << strerror(error);
-        EXPECT_EQ(failed.wrong(), "") << "call " << result.failed << ": " << strerror(error);
+        EXPECT_TRUE(result.ended_well) << "call " << result.failed << " with error " << error;
+        EXPECT_EQ(failed.wrong(), "") << "call " << result.failed << " with error " << error;
         ++trials;
       }
     }

@@ -86,32 +86,32 @@ class Partition : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (geteuid() != 0) return;
-    cable_ = std::make_unique<Cable>();
-    sentinels_ = std::make_unique<RedisSentinels>(
+    own_cable = std::make_unique<Cable>();
+    own_sentinels = std::make_unique<RedisSentinels>(
         testing::SentinelsOptions{.hosts = {Cable::kHosts[0], Cable::kHosts[1], Cable::kHosts[2]},
-                                  .launcher = cable_->launcher()});
+                                  .launcher = own_cable->launcher()});
   }
   static void TearDownTestSuite() {
-    sentinels_.reset();
-    cable_.reset();
+    own_sentinels.reset();
+    own_cable.reset();
   }
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "NOT RUN: network namespaces are for root";
   }
   void TearDown() override {
-    if (sentinels_) sentinels_->bring_back();
+    if (own_sentinels) own_sentinels->bring_back();
   }
 
-  static RedisSentinels& sentinels() { return *sentinels_; }
+  static RedisSentinels& sentinels() { return *own_sentinels; }
   [[nodiscard]] std::shared_ptr<Store> opened(const std::string& options) const {
-    return open_store(sentinels_->uri("prefix=" + prefix_ + options));
+    return open_store(own_sentinels->uri("prefix=" + prefix_ + options));
   }
   // Where the primary is, and one of the sentinels.
   static std::string its_host() { return Cable::kHosts.at(sentinels().primary()); }
 
  private:
-  static inline std::unique_ptr<Cable> cable_;
-  static inline std::unique_ptr<RedisSentinels> sentinels_;
+  static inline std::unique_ptr<Cable> own_cable;
+  static inline std::unique_ptr<RedisSentinels> own_sentinels;
   const std::string prefix_ = unused_prefix();
 };
 

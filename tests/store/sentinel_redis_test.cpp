@@ -119,7 +119,7 @@ TEST_F(SentinelStore, DoesNotGoBackToAPrimaryThatWasReplaced) {
 }
 
 TEST_F(SentinelStore, OpensThoughSentinelsDoNotAnswer) {
-  for (const std::size_t stopped : {0, 1}) {
+  for (const std::size_t stopped : {0U, 1U}) {
     sentinels().sentinel(stopped).stop();
     for (int i = 0; i < 3; ++i) {
       const auto store = opened();
@@ -193,7 +193,7 @@ TEST_F(SentinelStore, DoesNotBelieveASentinelThatNamesAReplica) {
                 .server(failover.before)
                 .command({"REPLICAOF", primary.host, std::to_string(primary.port)}),
             "OK");
-  for (const std::size_t knowing : {0, 1}) sentinels().sentinel(knowing).stop();
+  for (const std::size_t knowing : {0U, 1U}) sentinels().sentinel(knowing).stop();
   sentinels().sentinel(2).go_on();
 
   const auto store = opened("&timeout=500ms");
@@ -205,7 +205,7 @@ TEST_F(SentinelStore, DoesNotBelieveASentinelThatNamesAReplica) {
       << failure->what();
   EXPECT_EQ(failure->outcome(), StoreError::Outcome::nothing_happened) << failure->what();
 
-  for (const std::size_t knowing : {0, 1}) sentinels().sentinel(knowing).go_on();
+  for (const std::size_t knowing : {0U, 1U}) sentinels().sentinel(knowing).go_on();
   testing::Asker asker(store, "gate");
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(start); }, 1s)) << asker.last_failure();
 }
@@ -213,12 +213,12 @@ TEST_F(SentinelStore, DoesNotBelieveASentinelThatNamesAReplica) {
 class SentinelSecrets : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    sentinels_ = std::make_unique<RedisSentinels>(
+    own_sentinels = std::make_unique<RedisSentinels>(
         testing::SentinelsOptions{.password = "inner", .sentinel_password = "outer"});
   }
-  static void TearDownTestSuite() { sentinels_.reset(); }
+  static void TearDownTestSuite() { own_sentinels.reset(); }
 
-  static RedisSentinels& sentinels() { return *sentinels_; }
+  static RedisSentinels& sentinels() { return *own_sentinels; }
   static bool lets_in(const std::string& options) {
     const auto store = open_store(sentinels().uri(options));
     const Answer answer = store->admit(asks("gate", VisitorId::random(), 100));
@@ -226,7 +226,7 @@ class SentinelSecrets : public ::testing::Test {
   }
 
  private:
-  static inline std::unique_ptr<RedisSentinels> sentinels_;
+  static inline std::unique_ptr<RedisSentinels> own_sentinels;
 };
 
 TEST_F(SentinelSecrets, ComeFromTheEnvironment) {

@@ -60,10 +60,10 @@ class Examination {
     check_replicas(info);
   }
 
-  void add(Level level, std::string what, std::string remedy = {}) {
+  void add(Level level, const std::string& what, std::string remedy = {}) {
     findings_.push_back({level, about_ + what, std::move(remedy)});
   }
-  void good(std::string what) { add(Level::good, std::move(what)); }
+  void good(const std::string& what) { add(Level::good, what); }
 
   Reply ask(std::initializer_list<std::string_view> command) {
     Commands commands;

@@ -225,37 +225,43 @@ void Subscription::receive(Connection& connection) {
   while (const auto message = connection.next()) handle(*message);
 }
 
+// The answer to the first SUBSCRIBE that has none yet.
+void Subscription::handle_error(std::string_view error) {
+  if (asked_.empty()) throw refusal_of(error);
+  const ChannelPtr channel = asked_.front();
+  asked_.pop_front();
+  if (channel->ear->sharded && error.find("unknown command") != std::string_view::npos) {
+    can_shard_ = false;
+  }
+  end(channel);
+}
+
+void Subscription::tell(Ear& ear, const std::string& payload) {
+  if (payload == kFlush) {
+    const std::lock_guard lock(mutex_);
+    ++flushes_;
+    changed_.notify_all();
+  } else if (!options_.hears || options_.hears()) {
+    ear.watchers.tell(payload);
+  }
+}
+
 // An error, or what has happened to a channel: message, channel, payload.
 void Subscription::handle(const Reply& message) {
-  if (message.is_error()) {
-    if (asked_.empty()) throw refusal_of(message.text());
-    const ChannelPtr channel = std::exchange(asked_.front(), nullptr);
-    asked_.pop_front();
-    if (channel->ear->sharded && message.text().find("unknown command") != std::string_view::npos) {
-      can_shard_ = false;
-    }
-    return end(channel);
-  }
+  if (message.is_error()) return handle_error(message.text());
   if (message.size() != 3) return;
   std::string_view kind = message.at(0).text();
+  if (kind.starts_with('s') && kind != "subscribe") kind.remove_prefix(1);  // Of a slot.
+  if (kind == "subscribe" && !asked_.empty()) asked_.pop_front();
   const ChannelPtr channel = find(message.at(1).text());
-  if (kind.starts_with('s') && kind != "subscribe") kind.remove_prefix(1);
+  if (!channel) return;
   if (kind == "subscribe") {
-    if (!asked_.empty()) asked_.pop_front();
-    if (!channel) return;
     channel->ear->watchers.listen();
     set(*channel, Channel::State::listening);
-  } else if (kind == "unsubscribe") {  // Not asked for: its slot has moved to another server.
-    if (channel && channel->state == Channel::State::listening) end(channel);
-  } else if (kind == "message" && channel) {
-    const std::string payload(message.at(2).text());
-    if (payload == kFlush) {
-      const std::lock_guard lock(mutex_);
-      ++flushes_;
-      changed_.notify_all();
-    } else if (!options_.hears || options_.hears()) {
-      channel->ear->watchers.tell(payload);
-    }
+  } else if (kind == "message") {
+    tell(*channel->ear, std::string(message.at(2).text()));
+  } else if (kind == "unsubscribe" && channel->state == Channel::State::listening) {
+    end(channel);  // Not asked for: its slot has moved to another server.
   }
 }
 

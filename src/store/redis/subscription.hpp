@@ -65,6 +65,8 @@ class Subscription {
   void subscribe(Connection& connection);
   void receive(Connection& connection);
   void handle(const Reply& message);
+  void handle_error(std::string_view error);
+  void tell(Ear& ear, const std::string& payload);
   void end_idle(Connection& connection);
   void watch_primary();
   void end(const ChannelPtr& channel);

@@ -18,7 +18,8 @@ namespace {
 
 // A call that no program makes, with another argument each.
 constexpr long kMark = 9'999;
-enum Mark : long { kBegin = 1, kEnd = 2 };
+constexpr long kBegin = 1;
+constexpr long kEnd = 2;
 
 bool counts(long number) {
   constexpr std::array kNot = {long{SYS_close},          long{SYS_brk},        long{SYS_munmap},

@@ -14,11 +14,11 @@ namespace airlock::testing {
 // Tests that share a primary, two replicas and three sentinels; all are back after each test.
 class WithSentinels : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { sentinels_ = std::make_unique<RedisSentinels>(); }
-  static void TearDownTestSuite() { sentinels_.reset(); }
-  void TearDown() override { sentinels_->bring_back(); }
+  static void SetUpTestSuite() { own_sentinels = std::make_unique<RedisSentinels>(); }
+  static void TearDownTestSuite() { own_sentinels.reset(); }
+  void TearDown() override { own_sentinels->bring_back(); }
 
-  [[nodiscard]] static RedisSentinels& sentinels() { return *sentinels_; }
+  [[nodiscard]] static RedisSentinels& sentinels() { return *own_sentinels; }
 
   // Stores of one test have the same gates. `options`: &timeout=5s
   [[nodiscard]] std::shared_ptr<Store> opened(const std::string& options = "") const {
@@ -27,7 +27,7 @@ class WithSentinels : public ::testing::Test {
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
 
  private:
-  static inline std::unique_ptr<RedisSentinels> sentinels_;
+  static inline std::unique_ptr<RedisSentinels> own_sentinels;
   const std::string prefix_ = unused_prefix();
 };
 
