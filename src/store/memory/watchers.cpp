@@ -20,6 +20,15 @@ std::function<void()> Watchers::remove(model::Ref visit, const VisitorId& visito
     changed = std::move(watchers_[visit].changed);
     forget(visit);
   }
+  for (std::size_t i = next_due_; i < due_.size() && visit != model::kNone; ++i) {
+    if (due_[i].visit != visit || due_[i].visitor != visitor || !due_[i].changed) continue;
+    std::function<void()> due = std::exchange(due_[i].changed, nullptr);
+    if (!changed) {
+      changed = std::move(due);
+    } else {  // Both are destroyed together.
+      changed = [first = std::move(changed), second = std::move(due)] {};
+    }
+  }
   ran_.wait(lock, [&] { return !runs_elsewhere(visitor); });
   return changed;
 }
@@ -27,6 +36,7 @@ std::function<void()> Watchers::remove(model::Ref visit, const VisitorId& visito
 void Watchers::changed(model::Ref ref, model::Visit& /*visit*/) noexcept {
   if (watching_ == 0 || ref >= watchers_.size() || !watchers_[ref].changed) return;
   due_.push_back(std::move(watchers_[ref]));
+  due_.back().visit = ref;
   forget(ref);
 }
 
@@ -54,7 +64,7 @@ void Watchers::call_due(std::unique_lock<base::Mutex>& lock) noexcept {
     running_ = &running;
     lock.unlock();
     try {
-      changed();
+      if (changed) changed();  // Else somebody has taken it back.
       changed = nullptr;
     } catch (...) {  // NOLINT(bugprone-empty-catch): the step it hears of is done
     }

@@ -35,6 +35,7 @@ class Watchers final : public model::Listener {
   struct Watcher {
     VisitorId visitor;
     std::function<void()> changed;
+    model::Ref visit = model::kNone;  // Once it is due.
   };
   struct Running {
     VisitorId visitor;
