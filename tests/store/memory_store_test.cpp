@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -317,6 +318,24 @@ TEST_F(WatchedLine, OfManyIsNotCalledAfterUnwatchReturnedEither) {
     ASSERT_FALSE(late);
     for (std::size_t i = 0; i < kWaiters; ++i) ASSERT_TRUE(store_->leave(kGate, VisitorId{4, i}));
   }
+}
+
+// Two are due in one step, and the first takes back the second before it is called.
+TEST_F(WatchedLine, IsNotCalledWhenTakenBackWhileOthersAreCalled) {
+  Request everything = ask(kGate, kHolder, 2);
+  everything.permits->weight = 2;
+  const Token token = std::get<Granted>(store_->admit(everything)).token;
+  const std::array<VisitorId, 2> waiters = {VisitorId{4, 0}, VisitorId{4, 1}};
+  for (const VisitorId& waiter : waiters) {
+    Request request = ask(kGate, waiter, 2);
+    request.line = patiently();
+    ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(request)));
+  }
+  bool called = false;
+  ASSERT_TRUE(store_->watch(kGate, waiters[0], [&] { store_->unwatch(kGate, waiters[1]); }));
+  ASSERT_TRUE(store_->watch(kGate, waiters[1], [&] { called = true; }));
+  EXPECT_TRUE(store_->release(token));
+  EXPECT_FALSE(called);
 }
 
 TEST_F(WatchedLine, MayBeUnwatchedFromInsideTheCall) {

@@ -89,7 +89,7 @@ Client::Exchange Client::exchange(Connection& connection, std::span<const Call* 
   }
   if (waits) {
     const Reply replicas = connection.read(deadline);
-    if (replicas.is_error()) throw refusal_of(replicas.text());
+    if (replicas.is_error()) throw unknown(refusal_of(replicas.text()));  // The calls were made.
     done.acknowledged = replicas.integer() >= options_.replicas_ack;
   }
   if (by == Call::By::text) return done;
@@ -195,6 +195,8 @@ void Client::run_part(Part& part, const Deadline& deadline) const try {
   }
 } catch (const StoreError& error) {
   part.failure = Failure::of(error);
+} catch (const std::exception& error) {  // No memory: this may be a thread of its own.
+  part.failure = {Kind::no_room, Outcome::unknown, error.what()};
 }
 
 std::vector<Client::Part> Client::parts_of(std::span<const Call> calls,
@@ -319,9 +321,10 @@ std::vector<std::shared_ptr<Ear>> Client::ears() {
 }
 
 bool Client::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
-  Subscription& subscription = topology_->node_of(ear->slot, deadline)->subscription;
-  const bool hears = subscription.confirm(ear, deadline);
-  if (!subscription.can_shard()) can_shard_ = false;
+  const NodePtr node =
+      topology_->node_of(ear->slot, deadline);  // It may leave the cluster meanwhile.
+  const bool hears = node->subscription.confirm(ear, deadline);
+  if (!node->subscription.can_shard()) can_shard_ = false;
   return hears;
 }
 

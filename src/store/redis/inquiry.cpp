@@ -33,6 +33,8 @@ struct Inquiry {
       }
     } catch (const StoreError& error) {
       why = {error.kind(), Outcome::nothing_happened, server.text() + ": " + error.what()};
+    } catch (const std::exception& error) {  // No memory: nobody would catch it here.
+      why = {StoreError::Kind::no_room, Outcome::nothing_happened, error.what()};
     }
     const std::lock_guard lock(mutex);
     --pending;
