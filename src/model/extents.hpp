@@ -44,7 +44,8 @@ class Memory {
   virtual void shrink(Region region, std::uint32_t number, void* extent,
                       std::size_t bytes) noexcept = 0;
 
-  // Where an extent is, whoever made it, or will be. Null: not known before it is made.
+  // Where an extent is or will be, if it does not end with the view of it. Null: there is no room
+  // for it.
   [[nodiscard]] virtual void* address(Region /*region*/, std::uint32_t /*number*/,
                                       std::size_t /*bytes*/) const noexcept {
     return nullptr;
@@ -78,9 +79,12 @@ class ExtentArray {
   ExtentArray(Memory& memory, Region region, Word<std::uint32_t>& extents) noexcept
       : memory_(memory), region_(region), extents_(extents) {
     view_.fill(nowhere());
-    for (std::uint32_t number = 0; number < kMaxExtents; ++number) {
-      void* const extent = memory.address(region, number, size_of(number) * sizeof(T));
-      if (extent != nullptr) view_[number] = {static_cast<T*>(extent), size_of(number) - 1};
+    if (memory.is_private()) return;
+    for (max_extents_ = 0; max_extents_ < kMaxExtents; ++max_extents_) {
+      const std::uint32_t size = size_of(max_extents_);
+      void* const extent = memory.address(region, max_extents_, size * sizeof(T));
+      if (extent == nullptr) return;
+      view_[max_extents_] = {static_cast<T*>(extent), size - 1};
     }
   }
   ExtentArray(const ExtentArray&) = delete;
@@ -105,7 +109,7 @@ class ExtentArray {
     return view.items[(ref - start_of(number)) & view.mask];
   }
   [[nodiscard]] std::uint32_t extents() const noexcept {
-    return std::min(extents_.get(), kMaxExtents);
+    return std::min(extents_.get(), max_extents_);
   }
 
   [[nodiscard]] bool runs_beside(const Word<std::uint32_t>& extents) const noexcept {
@@ -123,7 +127,7 @@ class ExtentArray {
 
   [[nodiscard]] bool grow() {
     const std::uint32_t number = extents();
-    if (number == kMaxExtents) return false;
+    if (number == max_extents_) return false;
     void* const extent = memory_.grow(region_, number, size_of(number) * sizeof(T));
     if (extent == nullptr) return false;
     view_[number] = {static_cast<T*>(extent), size_of(number) - 1};
@@ -158,6 +162,7 @@ class ExtentArray {
   Memory& memory_;
   Region region_;
   Word<std::uint32_t>& extents_;
+  std::uint32_t max_extents_ = kMaxExtents;
   std::array<View, kNameable> view_;
 };
 

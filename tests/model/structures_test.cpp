@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -89,6 +90,26 @@ TEST(Extents, AreGivenBackInTheEnd) {
     EXPECT_EQ(memory.extents, 5U);
   }
   EXPECT_EQ(memory.extents, 0U);
+}
+
+TEST(Extents, AreNoMoreThanThereIsRoomForWhateverTheirCountSays) {
+  struct Mapped final : Memory {
+    void* grow(Region, std::uint32_t, std::size_t) noexcept override { return nullptr; }
+    void shrink(Region, std::uint32_t, void*, std::size_t) noexcept override {}
+    [[nodiscard]] void* address(Region, std::uint32_t number, std::size_t) const noexcept override {
+      return number < extents.size() ? static_cast<void*>(extents[number]) : nullptr;
+    }
+    [[nodiscard]] bool is_private() const noexcept override { return false; }
+
+    int first[64] = {};
+    int second[128] = {};
+    std::array<int*, 2> extents = {first, second};
+  } memory;
+  Word<std::uint32_t> extents;
+  const ExtentArray<int> array(memory, Region::slots, extents);
+  EXPECT_EQ(array.extents(), 0U);
+  extents.set(20);
+  EXPECT_EQ(array.extents(), 2U);
 }
 
 // --- pool ---

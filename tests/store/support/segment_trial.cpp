@@ -47,7 +47,7 @@ SegmentTrial::SegmentTrial() {
 SegmentTrial::~SegmentTrial() { close(fd_); }
 
 void SegmentTrial::attach() {
-  store_ = shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 100ms}, clock_);
+  store_ = shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 100ms}, *clock_);
 }
 
 void SegmentTrial::detach() { store_.reset(); }
@@ -98,7 +98,7 @@ std::uint64_t SegmentTrial::use() {
     try_to([&] { (void)store_->list(); });
     try_to([&] { store_->pause("fifo", 1s); });
     try_to([&] { (void)store_->purge("lottery"); });
-    clock_.advance(20s);
+    clock_->advance(20s);
     try_to([&] { store_->collect(); });
   }
   return errors;
@@ -106,6 +106,10 @@ std::uint64_t SegmentTrial::use() {
 
 void SegmentTrial::restore() {
   detach();
+  clock_.emplace();
+  const off_t size = lseek(fd_, 0, SEEK_END);
+  (void)!ftruncate(fd_, 0);
+  (void)!ftruncate(fd_, size);
   for (const Part& part : parts_) {
     (void)!pwrite(fd_, part.bytes.data(), part.bytes.size(), static_cast<off_t>(part.begin));
   }

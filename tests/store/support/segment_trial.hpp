@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +31,7 @@ class SegmentTrial {
   // All kinds of steps; how many said that something is wrong.
   std::uint64_t use();
 
-  // As it was, also what is this process's own.
+  // As it was, also the time and what is this process's own.
   void restore();
 
  private:
@@ -48,7 +49,7 @@ class SegmentTrial {
   [[nodiscard]] Place find(std::uint64_t at) const;
 
   TempDir dir_;
-  testing::ManualClock clock_;
+  std::optional<testing::ManualClock> clock_{std::in_place};
   std::shared_ptr<Store> store_;
   Token token_{.gate = "-"};
   int fd_ = -1;
