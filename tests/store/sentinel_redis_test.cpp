@@ -64,11 +64,11 @@ TEST_F(SentinelStore, TellsWhoWaitsThatItIsItsTurn) {
 }
 
 TEST_F(SentinelStore, SurvivesThatThePrimaryIsKilled) {
-  testing::try_failover(sentinels(), Loss::killed);
+  (void)testing::try_failover(sentinels(), Loss::killed);
 }
 
 TEST_F(SentinelStore, SurvivesThatThePrimaryIsStopped) {
-  testing::try_failover(sentinels(), Loss::stopped);
+  (void)testing::try_failover(sentinels(), Loss::stopped);
 }
 
 TEST_F(SentinelStore, KeepsLeasesThroughAFailover) {

@@ -1,9 +1,6 @@
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,7 +9,7 @@
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/support/failures.hpp"
-#include "store/support/redis_server.hpp"
+#include "store/support/shifted_server.hpp"
 
 // A server whose wall clock is set by an hour while it runs. Back: nothing is frozen, nothing lasts
 // longer. Forward: it cannot be told from time that has passed, and does no more than that.
@@ -22,15 +19,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::asks;
-using testing::RedisServer;
+using testing::ShiftedServer;
 
 class ShiftedClock : public ::testing::Test {
  protected:
-  void step(Duration by) {
-    shift_ += by;
-    const std::int64_t microseconds = shift_.count();
-    ASSERT_EQ(pwrite(file_, &microseconds, sizeof(microseconds), 0), sizeof(microseconds));
-  }
+  void step(Duration by) { server_.step(by); }
 
   Granted admit(const VisitorId& visitor, Duration ttl, std::uint32_t limit = 1) {
     Request ask = asks("gate", visitor, limit);
@@ -50,20 +43,12 @@ class ShiftedClock : public ::testing::Test {
     return false;
   }
 
-  const TempDir dir_;
-  const std::string shift_file_ = dir_.path() + "/shift";
-  const int file_ = open(shift_file_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  const bool started_at_zero_ = ftruncate(file_, sizeof(std::int64_t)) == 0;
-  RedisServer server_{
-      {}, {"env", "LD_PRELOAD=" AIRLOCK_SHIFTED_CLOCK, "AIRLOCK_CLOCK_SHIFT=" + shift_file_}};
-  const std::shared_ptr<Store> store_ = open_store(server_.uri() + "?timeout=5s");
-
- private:
-  Duration shift_{0};
+  ShiftedServer server_;
+  const std::shared_ptr<Store> store_ = open_store(server_.server().uri() + "?timeout=5s");
 };
 
 TEST_F(ShiftedClock, IsWhatTheServerTells) {
-  const auto seconds = [&] { return std::stoll(server_.command({"TIME"})); };
+  const auto seconds = [&] { return std::stoll(server_.server().command({"TIME"})); };
   const auto before = seconds();
   step(1h);
   EXPECT_GE(seconds() - before, 3600);

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <chrono>
-#include <cstdlib>
+
+#include "support/chaos.hpp"
 
 namespace airlock::lincheck {
 
 // With `./dev chaos --long` longer.
-inline std::chrono::minutes long_time() {
-  const bool all = std::getenv("AIRLOCK_LONG") != nullptr;  // NOLINT(concurrency-mt-unsafe)
-  return std::chrono::minutes(all ? 10 : 1);
+inline std::chrono::seconds long_time() {
+  return std::chrono::seconds(testing::takes_its_time() ? 600 : 10);
 }
 
 }  // namespace airlock::lincheck

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "lincheck/support/trial.hpp"
@@ -39,6 +40,7 @@ class LossyLine {
     return {.store = redis::make_store({.address = proxy_.address(), .prefix = prefix_}),
             .connections = [this] { return proxy_.connections(); }};
   }
+  [[nodiscard]] std::uint64_t lost() const { return proxy_.faults(); }
 
  private:
   const std::string prefix_;
@@ -53,7 +55,10 @@ inline void check_redis_with_lost_replies(std::chrono::milliseconds at_most, std
   for (auto& line : lines) line = std::make_unique<LossyLine>(server.socket(), prefix);
   Trial trial = redis_trial("redis, replies lost", at_most, seed);
   trial.open = [&](std::uint8_t client) { return lines.at(client)->access(); };
-  expect_linearizable(trial);
+  expect_linearizable(trial, [&] {
+    return std::accumulate(lines.begin(), lines.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, const auto& line) { return sum + line->lost(); });
+  });
 }
 
 inline void check_redis_with_killed_processes(std::chrono::milliseconds at_most,

@@ -13,6 +13,7 @@
 #include "lincheck/support/gate_model.hpp"
 #include "lincheck/support/minimal.hpp"
 #include "lincheck/support/rate_model.hpp"
+#include "support/chaos.hpp"
 
 namespace airlock::lincheck {
 namespace {
@@ -191,12 +192,16 @@ std::string Trial::Result::text() const {
 
 Trial::Result Trial::run() const { return Run(*this).run(); }
 
-void expect_linearizable(const Trial& trial) {
+void expect_linearizable(const Trial& trial, const std::function<std::uint64_t()>& faults) {
   const Trial::Result result = trial.run();
   std::printf("%s: %s\n", trial.name.c_str(), result.text().c_str());
   EXPECT_TRUE(result.wrong.empty()) << result.wrong;
   EXPECT_GT(result.histories, 0U);
   EXPECT_LE(result.gave_up, 1 + result.histories / 1'000);
+  testing::ChaosRow{.scenario = "histories (" + trial.name + ")",
+                    .faults = result.kills + faults(),
+                    .operations = result.operations}
+      .report();
 }
 
 }  // namespace airlock::lincheck

@@ -47,7 +47,8 @@ struct Trial {
 };
 
 // Runs it and fails where something is wrong, or more than one history in a thousand was too much to
-// check.
-void expect_linearizable(const Trial& trial);
+// check. `faults`, asked afterwards: how many there were besides kills.
+void expect_linearizable(
+    const Trial& trial, const std::function<std::uint64_t()>& faults = [] { return 0; });
 
 }  // namespace airlock::lincheck

@@ -35,8 +35,10 @@ void send_all(int fd, std::string_view bytes) {
 
 }  // namespace
 
-ChaosProxy::ChaosProxy(std::string upstream, const std::string& folder)
-    : upstream_(std::move(upstream)), path_(folder + "/proxy.sock") {
+ChaosProxy::ChaosProxy(std::string upstream, const std::string& folder, std::uint64_t seed)
+    : upstream_(std::move(upstream)),
+      path_(folder + "/proxy.sock"),
+      dice_(88172645463325252U ^ seed << 1) {
   unlink(path_.c_str());
   listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_un name = name_of(path_);
@@ -54,18 +56,31 @@ ChaosProxy::~ChaosProxy() {
   unlink(path_.c_str());
 }
 
-bool ChaosProxy::strikes() {
+std::uint64_t ChaosProxy::roll() {
   dice_ ^= dice_ << 13;
   dice_ ^= dice_ >> 7;
   dice_ ^= dice_ << 17;
-  return dice_ % 100 < percent_;
+  return dice_;
+}
+
+bool ChaosProxy::strikes() { return roll() % 100 < percent_; }
+
+ChaosProxy::Fault ChaosProxy::fault_of_a_reply() {
+  constexpr std::array kAny = {Fault::lose_reply, Fault::hold_reply, Fault::single_bytes,
+                               Fault::slow};
+  Fault fault = strikes() ? fault_.load() : Fault::none;
+  if (fault == Fault::any) fault = kAny[roll() % kAny.size()];
+  if (fault != Fault::none && fault != Fault::hold_request) ++faults_;
+  return fault;
 }
 
 void ChaosProxy::close_pair(Pair& pair) {
   if (!pair.open) return;
   pair.open = false;
-  close(pair.client);
-  close(pair.server);
+  for (const int fd : {pair.client, pair.server}) {
+    shutdown(fd, SHUT_RDWR);  // A forked child may have it too.
+    close(fd);
+  }
 }
 
 void ChaosProxy::accept_one() {
@@ -87,16 +102,23 @@ void ChaosProxy::pass_request(Pair& pair) {
   const ssize_t got = recv(pair.client, buffer.data(), buffer.size(), 0);
   if (got <= 0) return close_pair(pair);
   ++requests_;
-  if (fault_ == Fault::hold_request && strikes()) return;
+  if (fault_ == Fault::hold_request && strikes()) {
+    ++faults_;
+    return;
+  }
   send_all(pair.server, {buffer.data(), static_cast<std::size_t>(got)});
 }
 
 void ChaosProxy::pass_reply(Pair& pair) {
+  const Fault fault = fault_of_a_reply();
+  if (fault == Fault::slow) {
+    pair.sleeps_until = std::chrono::steady_clock::now() + std::chrono::milliseconds(roll() % 500);
+    return;
+  }
   std::array<char, 65536> buffer;
   const ssize_t got = recv(pair.server, buffer.data(), buffer.size(), 0);
   if (got <= 0) return close_pair(pair);
   const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
-  const Fault fault = strikes() ? fault_.load() : Fault::none;
   switch (fault) {
     case Fault::lose_one:
       fault_ = Fault::none;
@@ -125,9 +147,11 @@ void ChaosProxy::run() {
     }
     std::erase_if(pairs_, [](const Pair& pair) { return !pair.open; });
     std::vector<pollfd> waiting = {{listener_, POLLIN, 0}};
+    const auto now = std::chrono::steady_clock::now();
     for (const Pair& pair : pairs_) {
-      waiting.push_back({pair.client, POLLIN, 0});
-      waiting.push_back({pair.server, POLLIN, 0});
+      const bool sleeps = pair.sleeps_until > now;
+      waiting.push_back({sleeps ? -1 : pair.client, POLLIN, 0});
+      waiting.push_back({sleeps ? -1 : pair.server, POLLIN, 0});
     }
     if (poll(waiting.data(), waiting.size(), 5) <= 0) continue;
     const std::size_t count = pairs_.size();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -16,7 +17,7 @@ namespace airlock::testing {
 class ChaosProxy {
  public:
   // `folder` is where its socket is.
-  ChaosProxy(std::string upstream, const std::string& folder);
+  ChaosProxy(std::string upstream, const std::string& folder, std::uint64_t seed = 1);
   ChaosProxy(const ChaosProxy&) = delete;
   ChaosProxy& operator=(const ChaosProxy&) = delete;
   ~ChaosProxy();
@@ -33,6 +34,8 @@ class ChaosProxy {
     single_bytes,   // Byte by byte.
     garbage,        // Something else comes instead.
     endless_array,  // An array that announces two billion elements.
+    slow,           // It comes up to half a second later, and so does what follows it.
+    any,            // One of lose_reply, hold_reply, single_bytes and slow.
   };
   void set(Fault fault) noexcept { fault_ = fault; }
   // Chance in percent that `fault` meets a reply; the rest passes.
@@ -44,12 +47,14 @@ class ChaosProxy {
 
   [[nodiscard]] std::uint64_t requests() const noexcept { return requests_; }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+  [[nodiscard]] std::uint64_t faults() const noexcept { return faults_; }
 
  private:
   struct Pair {
     int client;
     int server;
     bool open = true;
+    std::chrono::steady_clock::time_point sleeps_until = {};
   };
 
   void run();
@@ -58,6 +63,8 @@ class ChaosProxy {
   void pass_reply(Pair& pair);
   void close_pair(Pair& pair);
   [[nodiscard]] bool strikes();
+  [[nodiscard]] std::uint64_t roll();
+  [[nodiscard]] Fault fault_of_a_reply();
 
   std::string upstream_;
   std::string path_;
@@ -69,7 +76,8 @@ class ChaosProxy {
   std::atomic<std::uint64_t> requests_ = 0;
   std::atomic<std::uint64_t> connections_ = 0;
   std::uint64_t cuts_seen_ = 0;
-  std::uint64_t dice_ = 88172645463325252U;
+  std::atomic<std::uint64_t> faults_ = 0;
+  std::uint64_t dice_;
   std::vector<Pair> pairs_;
   std::thread thread_;
 };

@@ -72,6 +72,11 @@ class Child {
     pid_ = -1;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
+  [[nodiscard]] bool has_ended() const noexcept {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
+  }
   void wait_until_stopped() const noexcept {
     int status = 0;
     while (waitpid(pid_, &status, WUNTRACED) == pid_ && !WIFSTOPPED(status)) {

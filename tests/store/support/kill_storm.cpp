@@ -64,8 +64,11 @@ struct Log {
   std::atomic<std::uint32_t> next;
 };
 
+enum class Wrong : std::size_t { over_admission, leak, hang, failure };
+
 struct Board {
   std::array<Log, kMaxWorkers> logs;
+  std::array<std::atomic<std::uint64_t>, 4> counts;  // By Wrong.
   std::atomic<bool> failed;
   std::array<char, 1000> wrong;
 };
@@ -76,7 +79,8 @@ std::int64_t now_us() {
       .count();
 }
 
-void fail(Board& board, const char* what, const char* detail) {
+void fail(Board& board, Wrong wrong, const char* what, const char* detail) {
+  ++board.counts.at(static_cast<std::size_t>(wrong));
   bool expected = false;
   if (!board.failed.compare_exchange_strong(expected, true)) return;
   std::snprintf(board.wrong.data(), board.wrong.size(), "%s: %s", what, detail);
@@ -159,7 +163,7 @@ class Worker {
         std::array<char, 100> text{};
         std::snprintf(text.data(), text.size(), "gate %s, limit %u, held %llu", kGates[gate].name,
                       kGates[gate].limit, static_cast<unsigned long long>(sum));
-        fail(board_, "over-admission", text.data());
+        fail(board_, Wrong::over_admission, "over-admission", text.data());
       }
       return;
     }
@@ -196,7 +200,8 @@ class Worker {
     if (!holding_[gate]) return;
     doing(Doing::release, gate);
     set_held(gate, 0);
-    if (!store_->release(holding_[gate]->token)) fail(board_, "release", "what is held is gone");
+    if (!store_->release(holding_[gate]->token))
+      fail(board_, Wrong::over_admission, "release", "what is held is gone");
     holding_[gate].reset();
     done();
   }
@@ -205,7 +210,7 @@ class Worker {
     if (!holding_[gate]) return;
     doing(Doing::renew, gate);
     if (store_->renew(holding_[gate]->token, 1h) != Renewal::renewed) {
-      fail(board_, "renew", "what is held is gone");
+      fail(board_, Wrong::over_admission, "renew", "what is held is gone");
     }
     done();
   }
@@ -214,7 +219,8 @@ class Worker {
   void pass_on(std::size_t gate) {
     if (!holding_[gate]) return;
     doing(Doing::adopt, gate);
-    if (!store_->adopt(holding_[gate]->token)) fail(board_, "adopt", "what is held is gone");
+    if (!store_->adopt(holding_[gate]->token))
+      fail(board_, Wrong::over_admission, "adopt", "what is held is gone");
     done();
   }
 
@@ -245,7 +251,7 @@ class Worker {
     doing(Doing::look, gate);
     const auto view = store_->look(kGates[gate].name);
     if (view && view->counts.in_use > kGates[gate].limit)
-      fail(board_, "look", "more than the limit");
+      fail(board_, Wrong::over_admission, "look", "more than the limit");
     done();
   }
 
@@ -339,7 +345,7 @@ class Controller {
       try {
         Worker(*board_, number, generation, storm_.workers, dir_.path(), seed).run();
       } catch (const std::exception& error) {
-        fail(*board_, "a step failed", error.what());
+        fail(*board_, Wrong::failure, "a step failed", error.what());
       }
       _exit(0);
     }
@@ -359,7 +365,7 @@ class Controller {
     int status = 0;
     waitpid(pids_[number], &status, 0);
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
-      fail(*board_, "a worker died", std::to_string(WTERMSIG(status)).c_str());
+      fail(*board_, Wrong::failure, "a worker died", std::to_string(WTERMSIG(status)).c_str());
     }
   }
 
@@ -367,7 +373,7 @@ class Controller {
     for (std::uint32_t i = 0; i < storm_.workers; ++i) {
       const Log& log = board_->logs[i];
       if (log.doing != 0 && now_us() - log.since > 20'000'000) {
-        fail(*board_, "a step hangs", std::to_string(log.doing).c_str());
+        fail(*board_, Wrong::hang, "a step hangs", std::to_string(log.doing).c_str());
       }
     }
   }
@@ -394,15 +400,16 @@ class Controller {
         const std::string text = std::string(gate.name) + ": in use " +
                                  std::to_string(view->counts.in_use) + ", waiting " +
                                  std::to_string(view->counts.waiting);
-        fail(*board_, "a slot leaked", text.c_str());
+        fail(*board_, Wrong::leak, "a slot leaked", text.c_str());
         continue;
       }
       if (view->counts.in_use != gate.limit || view->counts.waiting != 0) {
-        fail(*board_, "somebody is left in the line", gate.name);
+        fail(*board_, Wrong::leak, "somebody is left in the line", gate.name);
       }
       (void)store->release(std::get<Granted>(answer).token);
       const GateName name(gate.name);
-      if (store->counts({&name, 1}).front().in_use != 0) fail(*board_, "not empty", gate.name);
+      if (store->counts({&name, 1}).front().in_use != 0)
+        fail(*board_, Wrong::leak, "not empty", gate.name);
     }
   }
 
@@ -414,6 +421,12 @@ class Controller {
       const auto longest = std::chrono::milliseconds(log.longest / 1000);
       result_.longest_step = std::max(result_.longest_step, longest);
     }
+    const auto count = [this](Wrong wrong) -> std::uint64_t {
+      return board_->counts.at(static_cast<std::size_t>(wrong));
+    };
+    result_.over_admissions = count(Wrong::over_admission);
+    result_.leaks = count(Wrong::leak);
+    result_.hangs = count(Wrong::hang);
     if (!board_->failed) return;
     result_.wrong = board_->wrong.data();
     for (std::uint32_t i = 0; i < storm_.workers; ++i) {

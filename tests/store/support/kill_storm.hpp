@@ -26,7 +26,10 @@ struct KillStorm {
     std::uint64_t checks = 0;  // Grants after which the words stood still.
     std::chrono::milliseconds longest_step{0};
     std::chrono::milliseconds took{0};
-    std::string wrong;  // Empty: nothing.
+    std::uint64_t over_admissions = 0;  // Also what was held and is gone.
+    std::uint64_t leaks = 0;
+    std::uint64_t hangs = 0;
+    std::string wrong;  // What was found first. Empty: nothing.
 
     [[nodiscard]] std::string text() const;  // All but that.
   };

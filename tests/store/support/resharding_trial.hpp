@@ -19,6 +19,7 @@
 #include "store/support/asker.hpp"
 #include "store/support/redis_cluster.hpp"
 #include "store/support/redis_server.hpp"
+#include "support/chaos.hpp"
 
 namespace airlock::testing {
 
@@ -66,6 +67,16 @@ class ReshardingTrial {
     EXPECT_EQ(gone_, 0U) << "gone when they were given back";
     expect_counted();
     expect_held();
+  }
+
+  // After run().
+  [[nodiscard]] ChaosRow row(const std::string& scenario) const {
+    return {.scenario = scenario,
+            .faults = moves_,
+            .operations = visits_,
+            .over_admissions = too_many_ + gone_,
+            .leaks = left_,
+            .late_returns = late_};
   }
 
  private:
@@ -168,6 +179,7 @@ class ReshardingTrial {
       const auto view = store_->look(gate.name);
       ASSERT_TRUE(view) << gate.name;
       EXPECT_EQ(view->counters.granted, gate.entered) << gate.name;
+      left_ += view->counts.holders + view->counts.waiting;
       EXPECT_EQ(view->counts.holders, 0U) << gate.name;
       EXPECT_EQ(view->counts.waiting, 0U) << gate.name;
       EXPECT_EQ(view->counters.expired, 0U) << gate.name;
@@ -198,6 +210,7 @@ class ReshardingTrial {
   std::atomic<std::uint64_t> too_many_ = 0;
   std::atomic<std::uint64_t> gone_ = 0;
   std::uint64_t moves_ = 0;
+  std::uint64_t left_ = 0;
 };
 
 }  // namespace airlock::testing

@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "model/support/trial_seed.hpp"
+#include "store/redis/redis_store.hpp"
+#include "store/support/chaos_proxy.hpp"
+#include "store/support/redis_server.hpp"
+#include "store/support/shifted_server.hpp"
+#include "store/support/storm.hpp"
+
+// Processes at a gate of a Redis server: what is between them and it is unreliable, it is killed, its
+// clock is set.
+
+namespace airlock::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using Fault = ChaosProxy::Fault;
+
+constexpr Duration kTimeout = 500ms;
+
+class RedisStorm : public ::testing::Test {
+ protected:
+  // As many rounds as there is time for, one seed each, with one slot and with three.
+  template <typename Round>
+  void in_rounds(const std::string& scenario, const Round& round) {
+    ChaosRow row{.scenario = scenario};
+    const std::uint64_t rounds = takes_its_time() ? 60 : 2;
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      row += round(StormPlan{.limit = i % 2 == 0 ? 1U : 3U,
+                             .ttl = 1s,
+                             .timeout = kTimeout,
+                             .keeps_order = false,
+                             .seed = seed_ + i});
+    }
+    row.report();
+  }
+
+  static auto opener(const redis::Address& address) {
+    return [address] { return redis::make_store({.address = address, .timeout = kTimeout}); };
+  }
+
+ private:
+  const std::uint64_t seed_ = trial::trial_seed();
+};
+
+// Replies and messages are lost, slow, in pieces, connections are cut, nothing passes for a while,
+// and now and then a client is killed.
+TEST_F(RedisStorm, OfLostMessages) {
+  in_rounds("lost messages (redis)", [](StormPlan plan) {
+    RedisServer server;
+    ChaosProxy proxy(server.socket(), server.folder(), plan.seed);
+    plan.open = opener(proxy.address());
+    Storm storm(plan);
+    Instant next{0};
+    storm.run(15s, [&] {
+      if (storm_now() < next) return;
+      next = storm_now() + Duration(20'000 + storm.below(400'000));
+      switch (storm.below(8)) {
+        case 0:
+          return proxy.set(Fault::hold_reply, 100);
+        case 1:
+          return proxy.set(Fault::hold_request, 100);
+        case 2:
+          proxy.cut_all();
+          return storm.note_fault();
+        case 3:
+          return storm.kill_one();
+        case 4:
+          return proxy.set(Fault::none, 100);
+        default:
+          return proxy.set(Fault::any, static_cast<unsigned>(1 + storm.below(20)));
+      }
+    });
+    proxy.set(Fault::none);
+    storm.note_fault(proxy.faults());
+    return storm.end("lost messages");
+  });
+}
+
+// It writes down everything before it answers, so that nothing is forgotten.
+TEST_F(RedisStorm, OfServersThatAreKilled) {
+  in_rounds("kill -9 of the server (redis)", [](StormPlan plan) {
+    RedisServer server({"--appendonly", "yes", "--appendfsync", "always"});
+    plan.open = opener(server.address());
+    Storm storm(plan);
+    Instant next = storm_now() + 300ms;
+    storm.run(15s, [&] {
+      if (storm_now() < next) return;
+      server.kill();
+      std::this_thread::sleep_for(std::chrono::milliseconds(storm.below(100)));
+      server.start();
+      storm.note_fault();
+      next = storm_now() + Duration(storm.below(600'000));
+    });
+    return storm.end("kill -9 of the server");
+  });
+}
+
+// Back: nothing changes. Forward: leases end early, and those that come after are as good as ever.
+TEST_F(RedisStorm, OfClocksThatAreSet) {
+  in_rounds("clock steps (redis)", [](StormPlan plan) {
+    ShiftedServer shifted;
+    plan.open = opener(shifted.server().address());
+    Storm storm(plan);
+    Instant next{0};
+    storm.run(15s, [&] {
+      if (storm_now() < next) return;
+      next = storm_now() + Duration(storm.below(300'000));
+      const Duration by = Duration(storm.below(2) == 0 ? 3'600'000'000 : storm.below(3'000'000));
+      storm.note_fault();
+      if (storm.below(2) == 0) return shifted.step(-by);
+      storm.forgiving_leases([&] { shifted.step(by); });
+    });
+    return storm.end("clock steps");
+  });
+}
+
+}  // namespace
+}  // namespace airlock::testing

@@ -1,0 +1,195 @@
+#include "store/support/storm_visitor.hpp"
+
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): SIGCHLD is POSIX
+#include <unistd.h>
+
+#include <thread>
+
+#include "airlock/error.hpp"
+#include "seal/steps.hpp"
+#include "store/support/cpu_wait.hpp"
+
+namespace airlock::testing {
+
+using namespace std::chrono_literals;
+
+// Hears when its visitor has a place in the line.
+class StormVisitor::Ear final : public Observer {
+ public:
+  void on(const Event& event) override {
+    if (event.kind == Event::Kind::queued) queued_ = storm_now();
+  }
+  void forget() { queued_ = kForever; }
+  [[nodiscard]] Instant queued() const { return queued_; }
+
+ private:
+  Instant queued_ = kForever;
+};
+
+// One call with a deadline, and what its process was put through meanwhile.
+class StormVisitor::Call {
+ public:
+  // What it asks a store for may take two steps more than its deadline: the one it is in, and to
+  // leave the line.
+  static constexpr Duration kSlack = 50ms;
+
+  Call(const StormPlan& plan, StormBoard& board, StormBoard::Seat& seat, Duration max_wait)
+      : board_(board),
+        seat_(seat),
+        due_(storm_now() + max_wait + 2 * (plan.timeout + kSlack)),
+        stops_(seat.stops),
+        blocked_(board.blocked) {
+    seat_.due = due_;
+  }
+
+  void end() {
+    seat_.due = Instant(0);
+    ended_ = storm_now();
+    waited_ = std::chrono::duration_cast<Duration>(cpu_wait() - cpu_wait_);
+    if (ended_ - waited_ > due_ && stops_ == seat_.stops) ++board_.late;
+  }
+
+  [[nodiscard]] Instant ended() const { return ended_; }
+  // It could have claimed a slot that was handed over to it within this time.
+  [[nodiscard]] bool was_awake(Duration within) const {
+    return stops_ == seat_.stops && blocked_ == board_.blocked && waited_ < within / 2;
+  }
+
+ private:
+  StormBoard& board_;
+  StormBoard::Seat& seat_;
+  const Instant due_;
+  const std::uint32_t stops_;
+  const std::uint32_t blocked_;
+  const std::chrono::nanoseconds cpu_wait_ = cpu_wait();
+  Instant ended_{0};
+  Duration waited_{0};
+};
+
+StormVisitor::StormVisitor(const StormPlan& plan, StormBoard& board, StormBoard::Seat& seat,
+                           std::uint64_t seed)
+    : plan_(plan),
+      board_(board),
+      seat_(&seat),
+      random_(seed),
+      ear_(std::make_shared<Ear>()),
+      airlock_(plan.open(), "gate",
+               {.limit = plan.limit,
+                .ttl = plan.ttl,
+                .patience = plan.patience,
+                .claim_window = plan.claim_window,
+                .observer = ear_}) {}
+
+void StormVisitor::run() {
+  signal(SIGCHLD, SIG_IGN);
+  // Forks whatever the visitor is doing: waiting most of the time.
+  std::jthread forks;
+  if (plan_.forks) {
+    forks = std::jthread([this, random = std::mt19937_64(random_())]() mutable {
+      while (!board_.ending) {
+        usleep(static_cast<useconds_t>(random() % 20'000));
+        fork_now(random(), nullptr);
+      }
+    });
+  }
+  while (!board_.ending) visit();
+}
+
+void StormVisitor::visit() {
+  // Mostly it waits as long as it takes, now and then not at all, or too short a time.
+  const std::uint64_t kind = below(8);
+  const Duration max_wait = kind == 0   ? 0ms
+                            : kind == 1 ? Duration(below(50'000))
+                                        : Duration(plan_.max_wait);
+  ear_->forget();
+  const Instant asked = storm_now();
+  seat_->asked = asked;
+  Call call(plan_, board_, *seat_, max_wait);
+  ++board_.visits;
+  try {
+    Outcome<Lease> lease = airlock_.enter({.max_wait = max_wait});
+    call.end();
+    if (lease) return come_in(*lease, asked, call);
+    if (kind > 1) ++board_.in_vain;
+  } catch (const Error&) {
+    call.end();
+    ++board_.failures;
+    usleep(static_cast<useconds_t>(1'000 + below(10'000)));
+  }
+}
+
+void StormVisitor::come_in(Lease& lease, Instant asked, const Call& call) {
+  board_.last_entry = call.ended();
+  const bool keeps_place = plan_.keeps_order && call.was_awake(plan_.claim_window);
+  if (keeps_place) ++board_.compared;
+  board_.note({.asked = asked,
+               .settled = keeps_place ? std::min(ear_->queued(), call.ended()) : call.ended(),
+               .fence = lease.fence()});
+  hold(lease);
+  leave(lease);
+}
+
+void StormVisitor::hold(Lease& lease) {
+  // Sometimes longer than a short ttl: then it is renewed.
+  const Duration time(below(200) == 0 ? below(1'200'000) : below(2'000));
+  const Instant end = storm_now() + time;
+  const bool forks = plan_.forks && below(4) == 0;
+  for (bool first = true;; first = false) {
+    const Instant before = storm_now();
+    const Duration remaining = lease.remaining();
+    seat_->inside_until = before + remaining;
+    if (first && board_.is_over(plan_.limit)) ++board_.too_many;
+    if (first && forks) fork_now(random_(), &lease);
+    if (remaining == Duration(0) || storm_now() >= end || board_.ending) break;
+    usleep(1'000);
+  }
+  seat_->inside_until = Instant(0);
+}
+
+void StormVisitor::leave(Lease& lease) {
+  const Instant before = storm_now();
+  const Instant ends = before + lease.remaining();
+  try {
+    lease.release();
+  } catch (const SealReleasingError& error) {
+    const bool gone = !seal::is_store_failure(error);
+    const bool believed = seat_->asked.load() > board_.believed_since.load();
+    if (gone && believed && storm_now() < ends) ++board_.gone;
+    if (!gone) ++board_.failures;
+  }
+}
+
+void StormVisitor::fork_now(std::uint64_t seed, Lease* parents) {
+  StormBoard::Seat* const seat = board_.take_seat(plan_.workers);
+  if (seat == nullptr) return;
+  const pid_t pid = fork();
+  if (pid == 0) be_child(*seat, seed, parents);
+  if (pid < 0) seat->pid = 0;
+  ++board_.forks;
+}
+
+// Tries to give back what is its parent's, then comes and goes by itself. Some live on.
+void StormVisitor::be_child(StormBoard::Seat& seat, std::uint64_t seed, Lease* parents) {
+  alarm(100);
+  seat_ = &seat;
+  random_.seed(seed);
+  seat.pid = getpid();
+  seat.stays = false;
+  seat.due = Instant(0);
+  seat.inside_until = Instant(0);
+  seat.lives = true;
+  if (parents != nullptr) {
+    if (parents->valid()) ++board_.gone;
+    parents->release();
+    *parents = Lease();
+  }
+  for (std::uint64_t i = below(3); i > 0 && !board_.ending; --i) visit();
+  seat.stays = true;
+  const Instant end = storm_now() + Duration(below(8) == 0 ? below(2'000'000) : 0);
+  while (!board_.children_leave && (board_.ending || storm_now() < end)) usleep(10'000);
+  seat.lives = false;
+  seat.pid = 0;
+  _exit(0);
+}
+
+}  // namespace airlock::testing
