@@ -82,6 +82,18 @@ TEST_F(ShiftedClock, SetBackALeaseIsRenewedAndFencesGrow) {
   }
 }
 
+// What Redis forgets by itself while nobody uses it would take the fence along.
+TEST_F(ShiftedClock, SetBackAndForwardAnUnusedGateKeepsItsFence) {
+  Fence last = 0;
+  for (const Duration by : {Duration(10h), Duration(-20h), Duration(1h), Duration(5h)}) {
+    step(by);
+    const Granted granted = admit(VisitorId::random(), 30s);
+    EXPECT_GT(granted.token.fence, last) << "after a step of " << by.count() << " us";
+    last = granted.token.fence;
+    EXPECT_TRUE(store_->release(granted.token));
+  }
+}
+
 TEST_F(ShiftedClock, SetBackARateAndAPauseGoOn) {
   const Rate rate{.count = 1, .period = 200ms};
   const Request ask{.gate = "gate", .visitor = VisitorId::random(), .rates = {&rate, 1}};

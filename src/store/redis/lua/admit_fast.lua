@@ -102,7 +102,7 @@ if DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
   end
 
   if visit then
-    local needed = math.max(ends, now + IDLE)
+    local needed = math.max(ends, now + IDLE, now + fence - WALL)
     local extends = needed + SPARE > kept
     if extends then kept = needed + (needed - now) + 2 * SPARE end
     meta = struct.pack(META, SCHEMA, 0, now, offset, fence, in_use, holders, visits, waiters,

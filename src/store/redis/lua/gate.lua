@@ -123,9 +123,10 @@ local function keep_until(g, moment)
   if moment > (g.needed or 0) then g.needed = moment end
 end
 
--- Every key ends by itself, later than what is in it; an operator's limit keeps the hash.
+-- Every key ends by itself, later than what is in it; an operator's limit keeps the hash. A fence
+-- that is ahead of a clock that was set back is needed until the clock has caught up.
 local function plan_expiry(g)
-  local needed = math.max(g.needed or 0, g.now + IDLE)
+  local needed = math.max(g.needed or 0, g.now + IDLE, g.now + g.fence - WALL)
   g.extends = needed + SPARE > g.kept
   if g.extends then g.kept = needed + (needed - g.now) + 2 * SPARE end
 end
