@@ -109,7 +109,7 @@ TEST_F(RedisStorm, OfClocksThatAreSet) {
     storm.run(15s, [&] {
       if (storm_now() < next) return;
       next = storm_now() + Duration(storm.below(300'000));
-      const Duration by = Duration(storm.below(2) == 0 ? 3'600'000'000 : storm.below(3'000'000));
+      const Duration by = Duration(storm.below(storm.below(2) == 0 ? 3'600'000'000 : 3'000'000));
       storm.note_fault();
       if (storm.below(2) == 0) return shifted.step(-by);
       storm.forgiving_leases([&] { shifted.step(by); });

@@ -42,6 +42,7 @@ void Storm::start(std::size_t number) {
   StormBoard::Seat& seat = board_->seats[number];
   seat.inside_until = Instant(0);
   seat.due = Instant(0);
+  seat.stops = 0;
   seat.lives = true;
   const std::uint64_t seed = random_();
   workers_[number].process = Child([&] { StormVisitor(plan_, *board_, seat, seed).run(); });
@@ -69,6 +70,7 @@ void Storm::stop_one(Duration time) {
     return;
   }
   ++board_->seats[number].stops;
+  worker.stopped = storm_now();
   worker.process.signal(SIGSTOP);
   worker.process.wait_until_stopped();
   worker.goes_on = storm_now() + time;
@@ -78,11 +80,16 @@ void Storm::stop_one(Duration time) {
 
 void Storm::let_go_on(Instant now) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].goes_on == Instant(0) || workers_[i].goes_on > now) continue;
-    workers_[i].goes_on = Instant(0);
-    ++board_->seats[i].stops;
-    if (std::exchange(workers_[i].may_block, false)) ++board_->blocked;
-    workers_[i].process.signal(SIGCONT);
+    Worker& worker = workers_[i];
+    if (worker.goes_on == Instant(0) || worker.goes_on > now) continue;
+    worker.goes_on = Instant(0);
+    if (std::exchange(worker.may_block, false)) ++board_->blocked;
+    worker.process.signal(SIGCONT);
+    StormBoard::Seat& seat = board_->seats[i];
+    const Duration time = storm_now() - worker.stopped;
+    seat.stopped = seat.stopped.load() + time;
+    if (time > plan_.claim_window / 4) ++seat.long_stops;
+    ++seat.stops;
   }
 }
 

@@ -53,6 +53,7 @@ class Storm {
  private:
   struct Worker {
     Child process;
+    Instant stopped{0};
     Instant goes_on{0};      // 0: it is not stopped.
     bool may_block = false;  // Stopped, perhaps with the lock of the gate.
   };

@@ -44,7 +44,9 @@ struct StormBoard {
     std::atomic<Instant> asked = Instant(0);
     std::atomic<Instant> inside_until = Instant(0);  // Surely, if it lives.
     std::atomic<Instant> due = Instant(0);           // Its call returns by then. 0: it is in none.
-    std::atomic<std::uint32_t> stops = 0;  // Counted before it is stopped, and before it goes on.
+    std::atomic<std::uint32_t> stops = 0;  // Odd from before it is stopped until after it goes on.
+    std::atomic<Duration> stopped = Duration(0);  // So long, all together.
+    std::atomic<std::uint32_t> long_stops = 0;    // Those that may cost it its turn.
   };
   struct Visit {
     Instant asked{0};

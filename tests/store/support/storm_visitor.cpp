@@ -37,33 +37,36 @@ class StormVisitor::Call {
       : board_(board),
         seat_(seat),
         due_(storm_now() + max_wait + 2 * (plan.timeout + kSlack)),
-        stops_(seat.stops),
         blocked_(board.blocked) {
     seat_.due = due_;
   }
 
+  // What it was kept from running is not its own doing.
   void end() {
     seat_.due = Instant(0);
     ended_ = storm_now();
-    waited_ = std::chrono::duration_cast<Duration>(cpu_wait() - cpu_wait_);
-    if (ended_ - waited_ > due_ && stops_ == seat_.stops) ++board_.late;
+    cpu_waited_ = std::chrono::duration_cast<Duration>(cpu_wait() - cpu_wait_);
+    while (seat_.stops % 2 != 0) usleep(100);
+    if (ended_ - cpu_waited_ - (seat_.stopped.load() - stopped_) > due_) ++board_.late;
   }
 
   [[nodiscard]] Instant ended() const { return ended_; }
   // It could have claimed a slot that was handed over to it within this time.
   [[nodiscard]] bool was_awake(Duration within) const {
-    return stops_ == seat_.stops && blocked_ == board_.blocked && waited_ < within / 2;
+    return long_stops_ == seat_.long_stops && blocked_ == board_.blocked &&
+           cpu_waited_ < within / 2;
   }
 
  private:
   StormBoard& board_;
   StormBoard::Seat& seat_;
   const Instant due_;
-  const std::uint32_t stops_;
+  const Duration stopped_ = seat_.stopped;
+  const std::uint32_t long_stops_ = seat_.long_stops;
   const std::uint32_t blocked_;
   const std::chrono::nanoseconds cpu_wait_ = cpu_wait();
   Instant ended_{0};
-  Duration waited_{0};
+  Duration cpu_waited_{0};
 };
 
 StormVisitor::StormVisitor(const StormPlan& plan, StormBoard& board, StormBoard::Seat& seat,
