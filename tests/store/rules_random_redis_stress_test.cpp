@@ -7,7 +7,7 @@ namespace airlock::trial {
 namespace {
 
 TEST(ScriptsAtRandom, AnswerAsTheRulesDo) {
-  try_redis_at_random(testing::takes_its_time() ? 500'000 : 50'000);
+  try_redis_at_random(testing::takes_its_time() ? 500'000 : 20'000);
 }
 
 }  // namespace
