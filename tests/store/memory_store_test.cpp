@@ -338,6 +338,24 @@ TEST_F(WatchedLine, IsNotCalledWhenTakenBackWhileOthersAreCalled) {
   EXPECT_FALSE(called);
 }
 
+// The same where the visits are gone when the second is taken back.
+TEST_F(WatchedLine, OfAPurgedGateIsNotCalledWhenTakenBack) {
+  (void)holder_enters();
+  const std::array<VisitorId, 2> waiters = {VisitorId{4, 0}, VisitorId{4, 1}};
+  int calls = 0;
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    Request request = ask(kGate, waiters[i], 1);
+    request.line = patiently();
+    ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(request)));
+    ASSERT_TRUE(store_->watch(kGate, waiters[i], [&, other = waiters[1 - i]] {
+      ++calls;
+      store_->unwatch(kGate, other);
+    }));
+  }
+  EXPECT_TRUE(store_->purge(kGate));
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_F(WatchedLine, MayBeUnwatchedFromInsideTheCall) {
   const Token token = holder_enters();
   waiter_joins();

@@ -91,10 +91,11 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
 
   bool watch(const GateName& gate, const VisitorId& visitor,
              std::function<void()> changed) override {
+    Watchers::Key key{std::string(gate.view()), visitor};
     Step step(*this, gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
     if (!visit || visit->news_pending()) return false;
-    step.cell().watchers.add(visit.ref, visitor, changed);
+    step.cell().watchers.add(visit.ref, std::move(key), changed);
     return true;
   }
 
@@ -102,7 +103,7 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
     std::function<void()> unused;
     Step step(*this, gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
-    unused = step.cell().watchers.remove(visit.ref, visitor, step.guard().lock());
+    unused = step.cell().watchers.remove(visit.ref, {gate.view(), visitor}, step.guard().lock());
   }
 
   Recheck recheck() const noexcept override { return {}; }

@@ -4,24 +4,25 @@
 
 namespace airlock::memory {
 
-void Watchers::add(model::Ref visit, const VisitorId& visitor, std::function<void()>& changed) {
+void Watchers::add(model::Ref visit, Key key, std::function<void()>& changed) {
   if (visit >= watchers_.size()) watchers_.resize(visit + 1);
   const std::size_t needed = due_.size() + watching_ + 1;
   if (due_.capacity() < needed) due_.reserve(2 * needed);
-  if (!watchers_[visit].changed) ++watching_;
-  watchers_[visit].visitor = visitor;
-  std::swap(watchers_[visit].changed, changed);
+  Watcher& watcher = watchers_[visit];
+  watcher.key = std::move(key);
+  if (!watcher.changed) ++watching_;
+  std::swap(watcher.changed, changed);
 }
 
-std::function<void()> Watchers::remove(model::Ref visit, const VisitorId& visitor,
+std::function<void()> Watchers::remove(model::Ref visit, const KeyView& key,
                                        std::unique_lock<base::Mutex>& lock) {
   std::function<void()> changed;
   if (visit < watchers_.size() && watchers_[visit].changed) {
     changed = std::move(watchers_[visit].changed);
     forget(visit);
   }
-  for (std::size_t i = next_due_; i < due_.size() && visit != model::kNone; ++i) {
-    if (due_[i].visit != visit || due_[i].visitor != visitor || !due_[i].changed) continue;
+  for (std::size_t i = next_due_; i < due_.size(); ++i) {
+    if (!(due_[i].key == key) || !due_[i].changed) continue;
     std::function<void()> due = std::exchange(due_[i].changed, nullptr);
     if (!changed) {
       changed = std::move(due);
@@ -29,14 +30,13 @@ std::function<void()> Watchers::remove(model::Ref visit, const VisitorId& visito
       changed = [first = std::move(changed), second = std::move(due)] {};
     }
   }
-  ran_.wait(lock, [&] { return !runs_elsewhere(visitor); });
+  ran_.wait(lock, [&] { return !runs_elsewhere(key); });
   return changed;
 }
 
 void Watchers::changed(model::Ref ref, model::Visit& /*visit*/) noexcept {
   if (watching_ == 0 || ref >= watchers_.size() || !watchers_[ref].changed) return;
   due_.push_back(std::move(watchers_[ref]));
-  due_.back().visit = ref;
   forget(ref);
 }
 
@@ -46,17 +46,18 @@ void Watchers::forget(model::Ref visit) noexcept {
   if (--watching_ == 0 && watchers_.size() > kKept) watchers_ = {};  // Nothing is left behind.
 }
 
-bool Watchers::runs_elsewhere(const VisitorId& visitor) const noexcept {
+bool Watchers::runs_elsewhere(const KeyView& key) const noexcept {
   for (const Running* at = running_; at != nullptr; at = at->next) {
-    if (at->visitor == visitor) return at->caller != std::this_thread::get_id();
+    if (at->key == key) return at->caller != std::this_thread::get_id();
   }
   return false;
 }
 
 void Watchers::call_due(std::unique_lock<base::Mutex>& lock) noexcept {
   while (any_due()) {
-    Running running{due_[next_due_].visitor, std::this_thread::get_id(), running_};
-    std::function<void()> changed = std::move(due_[next_due_++].changed);
+    Watcher& due = due_[next_due_++];
+    Running running{std::move(due.key), std::this_thread::get_id(), running_};
+    std::function<void()> changed = std::move(due.changed);
     if (next_due_ == due_.size()) {
       due_.clear();
       next_due_ = 0;

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -16,12 +18,26 @@ namespace airlock::memory {
 // call_due() are used under the shard's mutex.
 class Watchers final : public model::Listener {
  public:
+  // Whose change it is. A visit's place is another's when the visit is gone, this is not.
+  struct KeyView {
+    std::string_view gate;
+    const VisitorId& visitor;
+  };
+  struct Key {
+    std::string gate;
+    VisitorId visitor;
+
+    friend bool operator==(const Key& key, const KeyView& other) noexcept {
+      return key.visitor == other.visitor && key.gate == other.gate;
+    }
+  };
+
   // Takes the place of what was there; `changed` is that afterwards, to be destroyed unlocked.
-  void add(model::Ref visit, const VisitorId& visitor, std::function<void()>& changed);
+  void add(model::Ref visit, Key key, std::function<void()>& changed);
 
   // Takes the callback back, or waits until it has run; not for itself. What is returned is to be
   // destroyed unlocked.
-  [[nodiscard]] std::function<void()> remove(model::Ref visit, const VisitorId& visitor,
+  [[nodiscard]] std::function<void()> remove(model::Ref visit, const KeyView& key,
                                              std::unique_lock<base::Mutex>& lock);
 
   void changed(model::Ref ref, model::Visit& visit) noexcept override;
@@ -33,17 +49,16 @@ class Watchers final : public model::Listener {
 
  private:
   struct Watcher {
-    VisitorId visitor;
+    Key key;
     std::function<void()> changed;
-    model::Ref visit = model::kNone;  // Once it is due.
   };
   struct Running {
-    VisitorId visitor;
+    Key key;
     std::thread::id caller;
     Running* next;
   };
 
-  [[nodiscard]] bool runs_elsewhere(const VisitorId& visitor) const noexcept;
+  [[nodiscard]] bool runs_elsewhere(const KeyView& key) const noexcept;
   void forget(model::Ref visit) noexcept;
 
   std::vector<Watcher> watchers_;  // By visit; the function is empty where nobody watches.
