@@ -264,6 +264,22 @@ INSTANTIATE_TEST_SUITE_P(Ways, LostServer, ::testing::Values(true, false),
                          [](const auto& way) { return way.param ? "killed" : "stopped"; });
 
 // What is the default of a cluster: if a slot is missing, no server of it serves.
+// A cluster before Redis 7 has no channels of slots; here it is one that has lost the commands.
+TEST(ClusterWithoutShardedChannels, TellsWhoWaits) {
+  RedisCluster cluster({"--rename-command", "SSUBSCRIBE", "", "--rename-command", "SPUBLISH", ""});
+  std::vector<std::string> gates;
+  for (const std::size_t node : cluster.primaries()) {
+    for (int i = 0; i < 3; ++i) gates.push_back(cluster.tag_at(node));
+  }
+  const auto store = open_store(cluster.uri());
+  testing::Waiters(store, gates).let_in();
+  testing::Waiters waiters(store, gates);
+  EXPECT_TRUE(std::ranges::any_of(cluster.primaries(), [&](std::size_t node) {
+    return !cluster.node(node).command({"PUBSUB", "CHANNELS"}).empty();
+  })) << "nobody hears";
+  waiters.let_in(*open_store(cluster.uri()));
+}
+
 TEST(WholeCluster, WorksAgainWhenALostServerIsReplaced) {
   RedisCluster cluster;
   const auto store = open_store(cluster.uri("timeout=3s"));

@@ -320,6 +320,17 @@ std::vector<std::shared_ptr<Ear>> Client::ears() {
   return all;
 }
 
+void Client::unwatch(const GateName& gate, const std::string& key) {
+  for (const std::string_view tag : {gate.group(), std::string_view()}) {
+    std::unique_lock lock(mutex_);
+    const auto found = ears_.find(tag);
+    if (found == ears_.end()) continue;
+    const std::shared_ptr<Ear> ear = found->second;
+    lock.unlock();
+    ear->watchers.remove(key);
+  }
+}
+
 bool Client::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
   const NodePtr node =
       topology_->node_of(ear->slot, deadline);  // It may leave the cluster meanwhile.

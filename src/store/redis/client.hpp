@@ -49,6 +49,8 @@ class Client {
   // Where the waiters of a gate hear. Null if there is no such place yet and `make` is false.
   [[nodiscard]] std::shared_ptr<Ear> ear(const GateName& gate, bool make = true);
   [[nodiscard]] std::vector<std::shared_ptr<Ear>> ears();
+  // Wherever the gate's waiters have heard.
+  void unwatch(const GateName& gate, const std::string& key);
   [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
   void flush(const Ear& ear, const Deadline& deadline);
   // Whether a script that says something learns that nobody has heard it.

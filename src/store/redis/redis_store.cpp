@@ -145,7 +145,7 @@ class RedisStore final : public Store {
              std::function<void()> changed) override;
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
-    if (const auto ear = client().ear(gate, false)) ear->watchers.remove(watch_key(gate, visitor));
+    client().unwatch(gate, watch_key(gate, visitor));
   }
 
   // Messages may be lost.
