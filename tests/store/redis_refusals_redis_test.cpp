@@ -397,6 +397,18 @@ TEST(RedisRefusals, ADeniedRightIsNamedAsSuch) {
   EXPECT_THAT(failure->what(), HasSubstr("ACL"));
 }
 
+// The step is made before the server refuses to say who has it.
+TEST(RedisRefusals, WithoutTheRightToWaitForReplicasNobodyKnows) {
+  RedisServer own;
+  own.command({"ACL", "SETUSER", "ann", "on", ">ann", "~*", "&*", "+@all", "-wait"});
+  const auto store = open_store("redis+unix://ann:ann@" + own.socket() + "?replicas_ack=1");
+  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->kind(), Kind::incompatible);
+  EXPECT_EQ(failure->outcome(), Result::unknown);
+  EXPECT_THAT(failure->what(), HasSubstr("ACL"));
+}
+
 // The suites of the contract run with these.
 TEST(RedisRefusals, TheLeastRightsAreDocumented) {
   std::ifstream file(std::string(AIRLOCK_SOURCE_DIR) + "/docs/stores.md");
