@@ -62,7 +62,7 @@ def main(arguments):
         print("\n".join(wrong))
         return 1 if wrong else 0
     source, work, *names = arguments
-    source, work = pathlib.Path(source), pathlib.Path(work)
+    source, work = pathlib.Path(source).resolve(), pathlib.Path(work).resolve()
     chosen = [mutant for mutant in MUTANTS if not names or mutant.name in names]
     unknown = set(names) - {mutant.name for mutant in chosen}
     if unknown or misfits(source):
