@@ -55,14 +55,14 @@ MUTANTS = [
         "who-leaves-keeps-the-slot", "a waiter that gave up holds up the others",
         "src/model/leases.cpp", "remove_with_refund(gate, visit, moment.now);\n    if (gate->line != kNone) advance(gate, moment);",
         "remove_with_refund(gate, visit, moment.now);",
-        "line_contract_test"),
+        "watch_contract_test"),
     Mutant(
         "missed-hand-over-burns-the-rate", "tokens spent on nobody",
         "src/model/line.cpp", "return give_back_all(*gate, taken, now);", "(void)taken;\n    return;",
-        "claims_contract_test"),
+        "composite_contract_test"),
     Mutant(
         "waiters-for-ever", "a crashed waiter blocks the line",
-        "src/model/line.cpp", "if (visit->patience_end.get() <= now) {", "if (false) {",
+        "src/model/line.cpp", "if (visit->patience_end.get() <= now) {", "if (visit->patience_end.get() + kNever / 2 <= now) {",
         "absent_waiters_contract_test"),
     Mutant(
         "heavy-ones-are-drawn-over", "a heavy request starves behind light ones",
