@@ -70,7 +70,8 @@ std::optional<bool> Result::holds() const {
   return aim ? std::optional(ratio <= *aim) : std::nullopt;
 }
 
-Result measure(const Row& row, const Effort& effort) {
+Result measure(const Row& row, const Effort& usual) {
+  const Effort& effort = row.effort ? *row.effort : usual;
   Side subject(row.subject(), row.time);
   Side reference(row.reference(), row.time);
   subject.warm_up(effort);
@@ -97,7 +98,8 @@ Result measure(const Row& row, const Effort& effort) {
           .ratio = quantile(ratios, 0.5),
           .spread = quantile(ratios, 0.75) - quantile(ratios, 0.25),
           .aim = row.aim,
-          .rounds = ratios.size()};
+          .rounds = ratios.size(),
+          .complete = ratios.size() == effort.rounds};
 }
 
 }  // namespace airlock::bench

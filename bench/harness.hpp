@@ -48,31 +48,6 @@ enum class Time : std::uint8_t {
   wall,
 };
 
-struct Row {
-  std::string name;           // With `against` it says what is measured.
-  std::string against;        // Both stay as they are: runs are compared by them.
-  std::optional<double> aim;  // The ratio is to be at most this. Empty: for the reader.
-  std::function<std::unique_ptr<Subject>()> subject;  // Called when the row's turn comes.
-  std::function<std::unique_ptr<Subject>()> reference;
-  Time time = Time::cpu;
-
-  [[nodiscard]] std::string title() const { return name + ", against " + against; }
-};
-
-struct Result {
-  std::string name;
-  std::string against;
-  double value = 0;      // Nanoseconds per operation, median over the rounds.
-  double reference = 0;  // The same of the other side.
-  double ratio = 0;      // Median of the rounds' ratios; near value / reference but not the same.
-  double spread = 0;     // Interquartile range of the rounds' ratios.
-  std::optional<double> aim;
-  std::size_t rounds = 0;
-
-  // Empty without an aim.
-  [[nodiscard]] std::optional<bool> holds() const;
-};
-
 struct Effort {
   std::chrono::nanoseconds warm_up;  // Of each side, at least.
   std::chrono::nanoseconds batch;    // At least.
@@ -89,8 +64,40 @@ inline constexpr Effort kQuick{.warm_up = std::chrono::milliseconds(100),
                                .batch = std::chrono::milliseconds(2),
                                .rounds = 101,
                                .limit = std::chrono::seconds(2)};
+// For what has many rows, each one point of a line.
+inline constexpr Effort kRough{.warm_up = std::chrono::milliseconds(40),
+                               .batch = std::chrono::milliseconds(2),
+                               .rounds = 51,
+                               .limit = std::chrono::seconds(2)};
 
-[[nodiscard]] Result measure(const Row& row, const Effort& effort);
+struct Row {
+  std::string name;           // With `against` it says what is measured.
+  std::string against;        // Both stay as they are: runs are compared by them.
+  std::optional<double> aim;  // The ratio is to be at most this. Empty: for the reader.
+  std::function<std::unique_ptr<Subject>()> subject;  // Called when the row's turn comes.
+  std::function<std::unique_ptr<Subject>()> reference;
+  Time time = Time::cpu;
+  std::optional<Effort> effort = {};  // Instead of that of the run.
+
+  [[nodiscard]] std::string title() const { return name + ", against " + against; }
+};
+
+struct Result {
+  std::string name;
+  std::string against;
+  double value = 0;      // Nanoseconds per operation, median over the rounds.
+  double reference = 0;  // The same of the other side.
+  double ratio = 0;      // Median of the rounds' ratios; near value / reference but not the same.
+  double spread = 0;     // Interquartile range of the rounds' ratios.
+  std::optional<double> aim;
+  std::size_t rounds = 0;
+  bool complete = true;  // As many rounds as there should be.
+
+  // Empty without an aim.
+  [[nodiscard]] std::optional<bool> holds() const;
+};
+
+[[nodiscard]] Result measure(const Row& row, const Effort& usual);
 
 // A cheap random number below `n`; the same sequence in every run.
 class Random {

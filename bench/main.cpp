@@ -12,6 +12,7 @@
 #include <string_view>
 #include <thread>
 
+#include "growth.hpp"
 #include "report.hpp"
 #include "rows.hpp"
 
@@ -19,16 +20,20 @@ namespace airlock::bench {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: airlock_bench [--quick] [--filter TEXT] [--out FILE]\n"
+    "usage: airlock_bench [--quick] [--filter TEXT] [--without TEXT] [--out FILE] [--sizes FILE]\n"
     "\n"
     "  --quick        fewer rounds, less exact\n"
     "  --filter TEXT  only rows whose name contains TEXT\n"
-    "  --out FILE     also write the results there, as JSON\n";
+    "  --without TEXT no rows whose name contains TEXT\n"
+    "  --out FILE     also write the results there, as JSON\n"
+    "  --sizes FILE   write there how many bytes a holder, a waiter and a gate take, as JSON\n";
 
 struct Options {
   Effort effort = kFull;
   std::string filter = {};
+  std::string without = {};
   std::string out = {};
+  std::string sizes = {};
   bool help = false;
 };
 
@@ -51,8 +56,12 @@ Options parse(std::span<const char* const> arguments) {
       options.effort = kQuick;
     } else if (name == "--filter") {
       options.filter = value();
+    } else if (name == "--without") {
+      options.without = value();
     } else if (name == "--out") {
       options.out = value();
+    } else if (name == "--sizes") {
+      options.sizes = value();
     } else if (name == "--help") {
       options.help = true;
     } else {
@@ -62,7 +71,11 @@ Options parse(std::span<const char* const> arguments) {
   return options;
 }
 
-std::vector<Row> chosen_rows(const std::string& filter) {
+bool has(const Row& row, const std::string& text) {
+  return row.title().find(text) != std::string::npos;
+}
+
+std::vector<Row> chosen_rows(const std::string& filter, const std::string& without) {
   std::vector<Row> rows;
   add_memory_rows(rows);
   add_rates_rows(rows);
@@ -78,8 +91,10 @@ std::vector<Row> chosen_rows(const std::string& filter) {
 #ifdef AIRLOCK_COMMAND
   add_command_rows(rows);
 #endif
-  std::erase_if(rows,
-                [&](const Row& row) { return row.title().find(filter) == std::string::npos; });
+  add_growth_rows(rows);
+  std::erase_if(rows, [&](const Row& row) {
+    return !has(row, filter) || (!without.empty() && has(row, without));
+  });
   if (rows.empty()) throw UsageError("no row's name contains \"" + filter + "\"");
   return rows;
 }
@@ -109,8 +124,8 @@ std::vector<Result> measure_all(const std::vector<Row>& rows, const Effort& effo
     } catch (const std::exception& error) {
       throw std::runtime_error("row \"" + row.title() + "\": " + error.what());
     }
-    if (results.back().rounds < effort.rounds) {
-      std::cerr << "  stopped after " << results.back().rounds << " of " << effort.rounds
+    if (!results.back().complete) {
+      std::cerr << "  stopped after " << results.back().rounds
                 << " rounds: the machine is busy, do not trust this one\n";
     }
   }
@@ -127,9 +142,10 @@ class OutFile {
       throw std::runtime_error("cannot write " + path_ + ".part: is there such a folder?");
   }
 
-  void write(std::span<const Result> results) {
+  template <typename T>
+  void write(const std::vector<T>& results) {
     if (path_.empty()) return;
-    write_json(file_, results);
+    write_json(file_, std::span<const T>(results));
     file_.close();
     if (!file_) throw std::runtime_error("cannot write all of " + path_ + ".part: disk full?");
     std::filesystem::rename(path_ + ".part", path_);
@@ -146,11 +162,13 @@ int run(std::span<const char* const> arguments) {
     std::cout << kUsage;
     return 0;
   }
-  const std::vector<Row> rows = chosen_rows(options.filter);
+  const std::vector<Row> rows = chosen_rows(options.filter, options.without);
   OutFile out(options.out);
+  OutFile sizes(options.sizes);
   const std::vector<Result> results = measure_all(rows, options.effort);
   print_table(std::cout, results);
   out.write(results);
+  if (!options.sizes.empty()) sizes.write(measure_sizes());
   return 0;
 }
 

@@ -60,6 +60,22 @@ std::string json(const Result& result) {
          ", \"holds\": " + (holds ? (*holds ? "true" : "false") : "null") + "}";
 }
 
+std::string json(const Size& size) {
+  return "{\"store\": " + quoted(size.store) + ", \"thing\": " + quoted(size.thing) +
+         ", \"bytes\": " + formatted("%.1f", size.bytes) + "}";
+}
+
+template <typename T>
+void write_list(std::ostream& out, std::span<const T> items) {
+  out << "[";
+  const char* separator = "\n  ";
+  for (const T& item : items) {
+    out << separator << json(item);
+    separator = ",\n  ";
+  }
+  out << "\n]\n";
+}
+
 }  // namespace
 
 void print_table(std::ostream& out, std::span<const Result> results) {
@@ -81,14 +97,8 @@ void print_table(std::ostream& out, std::span<const Result> results) {
   }
 }
 
-void write_json(std::ostream& out, std::span<const Result> results) {
-  out << "[";
-  const char* separator = "\n  ";
-  for (const Result& result : results) {
-    out << separator << json(result);
-    separator = ",\n  ";
-  }
-  out << "\n]\n";
-}
+void write_json(std::ostream& out, std::span<const Result> results) { write_list(out, results); }
+
+void write_json(std::ostream& out, std::span<const Size> sizes) { write_list(out, sizes); }
 
 }  // namespace airlock::bench

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <span>
 
+#include "growth.hpp"
 #include "harness.hpp"
 
 namespace airlock::bench {
@@ -15,5 +16,8 @@ void print_table(std::ostream& out, std::span<const Result> results);
 // value and reference are nanoseconds per operation, ratio and spread have no unit, the ratio is to be at most the aim.
 // aim and holds are null in a row that is only for the reader. The name says also what the reference is.
 void write_json(std::ostream& out, std::span<const Result> results);
+
+// A list of {"store": text, "thing": text, "bytes": number}.
+void write_json(std::ostream& out, std::span<const Size> sizes);
 
 }  // namespace airlock::bench

@@ -18,6 +18,7 @@ void add_waiting_rows(std::vector<Row>& rows);
 void add_keeper_rows(std::vector<Row>& rows);
 void add_shm_rows(std::vector<Row>& rows);
 void add_redis_rows(std::vector<Row>& rows);
+void add_growth_rows(std::vector<Row>& rows);
 void add_command_rows(std::vector<Row>& rows);
 
 }  // namespace airlock::bench
