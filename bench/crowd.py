@@ -33,7 +33,7 @@ SCENARIOS = {
     "alone": {"clients": 1, "slots": 10, "hold_us": 0, "ms": 300, "rounds": 3},
 }
 QUICK = {"crowd": {"ms": 500, "rounds": 1}, "lock": {"ms": 300, "rounds": 1}, "alone": {"ms": 100, "rounds": 1}}
-TINY = {"crowd": {"clients": 20, "slots": 4, "ms": 100, "rounds": 1}}
+TINY = {"crowd": {"clients": 20, "slots": 4, "ms": 1000, "rounds": 1}}
 
 # How many clients share ten slots, for those whose cost may depend on it.
 CLIENTS = [10, 50, 100, 200, 400]
