@@ -70,7 +70,7 @@ class Contestant:
     note: str = ""
     note_slots: str = ""  # Said where there are several slots.
     needs_redis: bool = False
-    is_slow: bool = False  # An interpreter for each client: not in a quick run.
+    is_slow: bool = False  # Programs or interpreters to start: not in a quick run.
     can_be_killed: bool = True
     most_clients: int = 200  # What a small machine carries.
     least_ms: int = 0  # A shorter round says nothing.
@@ -125,7 +125,8 @@ def own(programs):
                    command=lambda place, redis: [crowd, "airlock", "--at", f"redis+unix://{redis.socket}"]),
         Contestant("airlock redis, threads", "redis", version, ours=True, needs_redis=True, can_be_killed=False,
                    command=lambda place, redis: [crowd, "airlock", "--threads", "--at", f"redis+unix://{redis.socket}"]),
-        Contestant("airlock run", "command", version, ours=True, can_be_killed=False,
+        Contestant("airlock run", "command", version, ours=True, can_be_killed=False, is_slow=True,
+                   most_clients=50, least_ms=2000,
                    command=lambda place, redis: [crowd, "airlock-command", "--at", place]),
     ]
 
@@ -171,7 +172,8 @@ def of_commands(programs):
     sem = first_line("sem", "--version")
     return [
         Contestant("flock(1)", "command", flock and "util-linux " + (number_in(flock.split()[-1]) or ""),
-                   can_be_killed=False, note_slots="a file for each slot, clients spread over them",
+                   can_be_killed=False, note_slots="a file for each slot, clients spread over them", is_slow=True,
+                   most_clients=50, least_ms=2000,
                    command=lambda place, redis: [crowd, "flock-command", "--at", place]),
         Contestant("GNU sem", "command", sem and "parallel " + (number_in(sem) or ""), is_slow=True,
                    can_be_killed=False, package="parallel", most_clients=20, least_ms=3000,

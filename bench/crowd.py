@@ -40,7 +40,7 @@ CLIENTS = [10, 50, 100, 200, 400]
 
 # What is in the middle of the rounds; the rest of a round is kept of the first.
 MEDIANS = ["admissions", "per_second", "p50_us", "p90_us", "p99_us", "max_us", "jain", "cpu_us", "server_cpu_us",
-           "calls", "in_use", "handover_p50_us", "handover_p99_us"]
+           "calls", "in_use", "handover_p50_us", "handover_p99_us", "passed_on"]
 
 
 def progress(text):

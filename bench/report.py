@@ -121,7 +121,8 @@ class Figures:
     def lock(self):
         crowds = tables.of(self.found, "lock")
         yield figure("Hand-over, p50 (dot) to p99", plots.ranges(
-            "hand-over", [(crowd["contestant"], crowd["handover_p50_us"], crowd["handover_p99_us"]) for crowd in crowds],
+            "hand-over", [(crowd["contestant"], crowd["handover_p50_us"], crowd["handover_p99_us"]) for crowd in crowds
+                          if crowd["handover_p50_us"]],
             self.colour, "µs"))
 
     def alone(self):

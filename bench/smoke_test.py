@@ -70,7 +70,7 @@ def check_arithmetic():
     assert felt["admissions"] == 4 and felt["most_inside"] == 1, felt
     assert felt["jain"] == 16 / (2 * 10), felt
     assert felt["max_us"] == 11_000 and felt["p50_us"] == 0, felt
-    assert felt["handover_p50_us"] == 1_000 and felt["calls"] == 2 and felt["cpu_us"] == 100, felt
+    assert felt["handover_p50_us"] == 1_000 and felt["passed_on"] == 1 / 3 and felt["calls"] == 2 and felt["cpu_us"] == 100, felt
     assert felt["in_use"] == 9 / 12, felt
 
 

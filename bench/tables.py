@@ -80,9 +80,9 @@ def lock_table(found):
     crowds = of(found, "lock")
     usual = max((crowd["clients"] for crowd in crowds), default=0)
     return Table("Hand-over: from one holder's end to the next one's beginning",
-                 ["", "p50", "p99", "wait p99", "Jain", "note"],
+                 ["", "p50", "p99", "turns passed on", "wait p99", "Jain", "note"],
                  [[crowd["contestant"], time_us(crowd["handover_p50_us"]), time_us(crowd["handover_p99_us"]),
-                   time_us(crowd["p99_us"]), f"{crowd['jain']:.3f}", noted(crowd, usual)] for crowd in crowds])
+                   f"{crowd['passed_on']:.0%}", time_us(crowd["p99_us"]), f"{crowd['jain']:.3f}", noted(crowd, usual)] for crowd in crowds])
 
 
 def alone_table(found):

@@ -95,11 +95,13 @@ def most_inside(visits):
     return most
 
 
-def handovers(visits, slots):
-    """How long a slot was empty before the next came, while all of them are wanted: the k-th leaves for the k+slots-th."""
-    ins = sorted(entered for _, entered, _ in visits)
-    outs = sorted(out for _, _, out in visits)
-    return sorted(max(0, later - out) for later, out in zip(ins[slots:], outs))
+def handovers(times):
+    """How long the only slot was empty between one client and another that waited for it; and the part of all turns that
+    went to another: some let who leaves in again before those who wait."""
+    turns = sorted((entered, ask, out, number) for number, one in enumerate(times) for ask, entered, out in one)
+    gaps = [max(0, later[0] - former[2]) for former, later in zip(turns, turns[1:])
+            if later[3] != former[3] and later[1] < former[2]]
+    return sorted(gaps), len(gaps) / max(1, len(turns) - 1)
 
 
 def felt(times, plan, cost, server_cpu):
@@ -113,7 +115,7 @@ def felt(times, plan, cost, server_cpu):
         raise Failure("nobody came in after the last one had asked")
     waits = sorted(entered - ask for ask, entered, _ in visits)
     per_client = [sum(begin <= entered < end for _, entered, _ in one) for one in times]
-    gaps = handovers(visits, plan["slots"]) if plan["hold_us"] else []
+    gaps, passed_on = handovers(times) if plan["hold_us"] and plan["slots"] == 1 else ([], None)
     in_use = sum(min(out, end) - entered for _, entered, out in inside)
     cpu, calls = cost
 
@@ -134,6 +136,7 @@ def felt(times, plan, cost, server_cpu):
         "in_use": in_use / (end - begin) / plan["slots"] if plan["hold_us"] else None,
         "handover_p50_us": us(quantile(gaps, 0.5)),
         "handover_p99_us": us(quantile(gaps, 0.99)),
+        "passed_on": passed_on,
         "most_inside": most_inside(visits),
         "waits_us": [[part, us(quantile(waits, part))] for part in PARTS],
         "per_client": sorted(per_client),
