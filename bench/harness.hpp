@@ -59,7 +59,7 @@ struct Effort {
 inline constexpr Effort kFull{.warm_up = std::chrono::milliseconds(400),
                               .batch = std::chrono::milliseconds(4),
                               .rounds = 301,
-                              .limit = std::chrono::seconds(10)};
+                              .limit = std::chrono::seconds(5)};
 inline constexpr Effort kQuick{.warm_up = std::chrono::milliseconds(100),
                                .batch = std::chrono::milliseconds(2),
                                .rounds = 101,
@@ -68,7 +68,7 @@ inline constexpr Effort kQuick{.warm_up = std::chrono::milliseconds(100),
 inline constexpr Effort kRough{.warm_up = std::chrono::milliseconds(40),
                                .batch = std::chrono::milliseconds(2),
                                .rounds = 51,
-                               .limit = std::chrono::seconds(2)};
+                               .limit = std::chrono::seconds(1)};
 
 struct Row {
   std::string name;           // With `against` it says what is measured.

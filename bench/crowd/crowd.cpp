@@ -143,6 +143,7 @@ int run_processes(const Plan& plan, const MakeClient& make) {
 // What they use cannot be told apart: the first one tells it for all.
 int run_threads(const Plan& plan, const MakeClient& make) {
   std::vector<std::unique_ptr<Client>> clients;
+  clients.reserve(static_cast<std::size_t>(plan.clients));
   for (int number = 0; number < plan.clients; ++number) clients.push_back(make(number));
   std::vector<std::vector<Times>> times(clients.size());
   const auto calls = [&] {
