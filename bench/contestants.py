@@ -74,6 +74,7 @@ class Contestant:
     can_be_killed: bool = True
     most_clients: int = 200  # What a small machine carries.
     least_ms: int = 0  # A shorter round says nothing.
+    most_rounds: int = 9
     scales: bool = False  # Also measured with fewer and more clients.
     package: str = ""
 
@@ -176,7 +177,7 @@ def of_commands(programs):
                    most_clients=50, least_ms=2000,
                    command=lambda place, redis: [crowd, "flock-command", "--at", place]),
         Contestant("GNU sem", "command", sem and "parallel " + (number_in(sem) or ""), is_slow=True,
-                   can_be_killed=False, package="parallel", most_clients=20, least_ms=3000,
+                   can_be_killed=False, package="parallel", most_clients=20, least_ms=6000, most_rounds=1,
                    command=lambda place, redis: [crowd, "sem-command", "--at", place]),
     ]
 

@@ -76,7 +76,7 @@ def run_scenario(scenario, plan, contestants, redis):
     failed = {}
     for number in range(plan["rounds"]):
         for contestant in contestants:
-            if contestant.name in failed:
+            if contestant.name in failed or number >= contestant.most_rounds:
                 continue
             progress(f"{scenario} {number + 1}/{plan['rounds']}: {contestant.name}")
             try:

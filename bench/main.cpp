@@ -20,13 +20,15 @@ namespace airlock::bench {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: airlock_bench [--quick] [--filter TEXT] [--without TEXT] [--out FILE] [--sizes FILE]\n"
+    "usage: airlock_bench [--quick] [--filter TEXT] [--without TEXT] [--out FILE]\n"
+    "       airlock_bench --sizes FILE\n"
     "\n"
     "  --quick        fewer rounds, less exact\n"
     "  --filter TEXT  only rows whose name contains TEXT\n"
     "  --without TEXT no rows whose name contains TEXT\n"
     "  --out FILE     also write the results there, as JSON\n"
-    "  --sizes FILE   write there how many bytes a holder, a waiter and a gate take, as JSON\n";
+    "  --sizes FILE   only write there how many bytes a holder, a waiter and a gate take, as "
+    "JSON\n";
 
 struct Options {
   Effort effort = kFull;
@@ -162,13 +164,15 @@ int run(std::span<const char* const> arguments) {
     std::cout << kUsage;
     return 0;
   }
+  if (!options.sizes.empty()) {
+    OutFile(options.sizes).write(measure_sizes());
+    return 0;
+  }
   const std::vector<Row> rows = chosen_rows(options.filter, options.without);
   OutFile out(options.out);
-  OutFile sizes(options.sizes);
   const std::vector<Result> results = measure_all(rows, options.effort);
   print_table(std::cout, results);
   out.write(results);
-  if (!options.sizes.empty()) sizes.write(measure_sizes());
   return 0;
 }
 
