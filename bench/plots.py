@@ -4,7 +4,7 @@ import html
 import math
 
 WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 12, 44
+LEFT, RIGHT, TOP, BOTTOM = 64, 24, 12, 44
 # Colours that most people tell apart (Okabe and Ito), the strongest for what is ours.
 OURS = ["#0072b2", "#009e73", "#56b4e9"]
 THEIRS = ["#d55e00", "#cc79a7", "#e69f00", "#7f7f7f", "#8c564b", "#b8a000"]

@@ -52,7 +52,7 @@ def per_admission(crowd):
 def noted(crowd, usual):
     notes = [crowd["note"]] if crowd["note"] else []
     if crowd["clients"] != usual:
-        notes.append(f"{crowd['clients']} clients: this machine does not carry more")
+        notes.append(f"only {crowd['clients']} clients")
     if crowd["most_inside"] > crowd["slots"]:
         notes.append(f"up to {crowd['most_inside']} inside at once")
     return "; ".join(notes)
