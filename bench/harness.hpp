@@ -63,7 +63,7 @@ inline constexpr Effort kFull{.warm_up = std::chrono::milliseconds(400),
 inline constexpr Effort kQuick{.warm_up = std::chrono::milliseconds(100),
                                .batch = std::chrono::milliseconds(2),
                                .rounds = 101,
-                               .limit = std::chrono::seconds(2)};
+                               .limit = std::chrono::seconds(1)};
 // For what has many rows, each one point of a line.
 inline constexpr Effort kRough{.warm_up = std::chrono::milliseconds(40),
                                .batch = std::chrono::milliseconds(2),
