@@ -17,7 +17,11 @@
 namespace airlock {
 
 inline Airlock crowded_gate(std::uint32_t limit) {
-  return {open_store("memory:"), "erp", {.limit = limit, .max_wait = std::chrono::minutes(10)}};
+  return {open_store("memory:"),
+          "erp",
+          {.limit = limit,
+           .max_wait = std::chrono::minutes(10),
+           .claim_window = std::chrono::minutes(1)}};  // However late a thread runs.
 }
 
 template <typename Work>
