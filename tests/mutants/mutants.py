@@ -96,14 +96,14 @@ MUTANTS = [
     Mutant(
         "many-returns-are-forgotten", "slots leak when many come back at once",
         "src/store/shm/cell.cpp", "if (!noted) control_.more_returned.store(1);", "(void)noted;",
-        "shm_chair_test"),
+        "shm_death_process_test"),
     Mutant(
         "a-link-is-followed", "a planted symbolic link",
         "src/store/shm/file.cpp", "O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY", "O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY",
         "shm_hostile_test"),
     Mutant(
         "another-time-is-believed", "leases of another time namespace",
-        "src/store/shm/segment.cpp", "if (header.time_namespace != surroundings.time_namespace) {", "if (false) {",
+        "src/store/shm/segment.cpp", "if (header.time_namespace != surroundings.time_namespace) {", "if (header.time_namespace != surroundings.time_namespace && header.size == 0) {",
         "shm_hostile_test"),
     # --- Redis ---
     Mutant(

@@ -229,6 +229,19 @@ TEST_F(ShmDeath, AStoppedOwnerOfTheLockMakesTheStoreBusyAndNoMore) {
   EXPECT_FALSE(other->release(ann));
 }
 
+// More than there are places to note them at.
+TEST_F(ShmDeath, HoweverManyAreGivenBackWhileTheLockIsHeldNoneIsForgotten) {
+  std::vector<Token> tokens;
+  for (int i = 0; i < 40; ++i) {
+    tokens.push_back(std::get<Granted>(store_->admit(ask(std::to_string(i), 99))).token);
+  }
+  Child child = stopped_in_step();
+  for (const Token& token : tokens) EXPECT_TRUE(store_->release(token));
+  child.signal(SIGCONT);
+  EXPECT_TRUE(child.wait());
+  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
+}
+
 TEST_F(ShmDeath, AForkedChildKeepsNothingOfItsParentAlive) {
   SharedValue<std::atomic<pid_t>> grandchild;
   SharedValue<std::atomic<bool>> in;

@@ -47,7 +47,7 @@ SegmentTrial::SegmentTrial() {
 SegmentTrial::~SegmentTrial() { close(fd_); }
 
 void SegmentTrial::attach() {
-  store_ = shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 100ms}, *clock_);
+  store_ = shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 20ms}, *clock_);
 }
 
 void SegmentTrial::detach() { store_.reset(); }
