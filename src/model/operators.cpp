@@ -74,7 +74,7 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   view.limits_disagree = gate.limits_disagree && gate.visits != 0;
   if (gate.order <= Order::aging_lottery) view.order = gate.order;
   view.last_fence = gate.last_fence.get();
-  Leash all(2 * visits_.end() + Leash::kLong);
+  Leash all(2 * visits_.end() + tiers_.end() + pauses_.end());
   for (Ref at = by_deadline().first(gate.inside); at != kNone; at = by_deadline().next(at)) {
     all.step();
     if (visits_[at].held()) view.holders.push_back(holder_view(visits_[at], moment.now));
