@@ -144,7 +144,7 @@ MUTANTS = [
         "sentinel_redis_test"),
     Mutant(
         "a-slot-never-moves", "MOVED reaches the caller",
-        "src/store/redis/cluster.cpp", "  owners_[slot] = find_or_add(to);\n", "  (void)find_or_add(to);\n",
+        "src/store/redis/cluster.cpp", "  owners_[slot] = find_or_add(to);\n", "  (void)find_or_add(to);\n  (void)slot;\n",
         "cluster_redis_test"),
     # --- leases ---
     Mutant(

@@ -43,6 +43,7 @@ class Certificates {
     make_authority("ca");
     make_authority("other");
     issue("server", "ca", "-days 2");
+    issue("elsewhere", "ca", "-days 2", "elsewhere.example");
     issue("client", "ca", "-days 2");
     issue("expired", "ca", "-not_before 20200101000000Z -not_after 20200102000000Z");
   }
@@ -67,15 +68,15 @@ class Certificates {
         name + " -keyout " + key(name) + " -out " + cert(name));
   }
 
-  void issue(const std::string& name, const std::string& authority,
-             const std::string& dates) const {
+  void issue(const std::string& name, const std::string& authority, const std::string& dates,
+             const std::string& host = "localhost") const {
     const std::string request = folder_ + "/" + name + ".csr";
     const std::string config = folder_ + "/" + name + ".cnf";
     std::ofstream(config) << "[ca]\ndefault_ca = d\n[d]\nnew_certs_dir = " << folder_
                           << "\ndatabase = " << folder_ << "/index\nserial = " << folder_
                           << "/serial\npolicy = p\ndefault_md = sha256\nx509_extensions = x\n"
                           << "unique_subject = no\n[p]\ncommonName = supplied\n[x]\n"
-                          << "subjectAltName = DNS:localhost\n";
+                          << "subjectAltName = DNS:" << host << "\n";
     const std::ofstream index(folder_ + "/index");
     run("openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=" + name +
         " -keyout " + key(name) + " -out " + request);
@@ -156,6 +157,9 @@ TEST_F(RedisTls, IsRefusedToAnotherHost) {
   serve("server");
   EXPECT_THAT(failure_of(uri("127.0.0.1", "?ca=" + certificates().cert("ca"))),
               HasSubstr("IP address mismatch"));
+  serve("elsewhere");
+  EXPECT_THAT(failure_of(uri("localhost", "?ca=" + certificates().cert("ca"))),
+              HasSubstr("hostname mismatch"));
 }
 
 TEST_F(RedisTls, IsRefusedToACertificateThatHasExpired) {
