@@ -153,10 +153,13 @@ void charge_other(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) 
 void give_back(Tier& tier, std::uint32_t cost, Micros now) {
   const Rate rate = tier.rate();
   if (rate.algorithm == Algorithm::sliding_window) {
+    // Of what this window has first: in whatever order costs come back, as much is left.
     const Micros window = now / rate.period.count();
-    const bool current = hits_of(&tier, window) > 0;
-    const Micros from = current ? window : window - 1;
-    if (hits_of(&tier, from) > 0) subtract_hits(tier, static_cast<std::size_t>(from & 1), cost);
+    for (const Micros from : {window, window - 1}) {
+      const auto hits = static_cast<std::uint32_t>(hits_of(&tier, from));
+      if (hits > 0) subtract_hits(tier, static_cast<std::size_t>(from & 1), cost);
+      cost -= std::min(cost, hits);
+    }
   } else if (rate.algorithm == Algorithm::fixed_window) {
     if (fixed_open(&tier, rate.period.count(), now)) subtract_hits(tier, 0, cost);
   } else if (rate.algorithm == Algorithm::gcra) {

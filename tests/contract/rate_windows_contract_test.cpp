@@ -127,6 +127,16 @@ TEST_P(RateWindows, ASlidingWindowGivesARefundBack) {
   EXPECT_EQ(enters(visitor("bob").cost(1)).rate.remaining, 9U);
 }
 
+TEST_P(RateWindows, ASlidingWindowGivesARefundBackAlsoOfTheWindowBefore) {
+  every_visitor.rate(sliding(20, 100s));
+  const Question ann = visitor("ann").cost(6);
+  enters(ann);
+  after(100s);
+  enters(visitor("bob").cost(2));
+  store().refund(ann.request());
+  EXPECT_EQ(enters(visitor("cid").cost(1)).rate.remaining, 17U);
+}
+
 // --- no limit ---
 
 // Scenario 30.

@@ -161,8 +161,10 @@ void refund(Tier& tier, std::uint64_t cost, Duration now) {
       return;
     case Algorithm::sliding_window: {
       const std::int64_t age = now.count() / period - tier.window;
-      std::uint64_t& hits = age == 0 && tier.hits == 0 ? tier.hits_before : tier.hits;
-      if (age <= 1) hits -= std::min(hits, cost);
+      if (age > 1) return;
+      const std::uint64_t taken = std::min(tier.hits, cost);
+      tier.hits -= taken;
+      if (age == 0) tier.hits_before -= std::min(tier.hits_before, cost - taken);
       return;
     }
     case Algorithm::fixed_window:

@@ -335,16 +335,16 @@ local function rates()
       tier.time[0], tier.part, tier.part_of = now + whole, part, tier.count
       return
     end
-    local which = 0
     if tier.algorithm == SLIDING then
       local window = math.floor(now / tier.period)
-      if hits_of(tier, window) == 0 then window = window - 1 end
-      if hits_of(tier, window) == 0 then return end
-      which = window % 2
-    elseif not is_open(tier, tier.period, now) then
-      return
+      for from = window, window - 1, -1 do
+        local taken = math.min(cost, hits_of(tier, from))
+        if taken > 0 then tier.hits[from % 2] = tier.hits[from % 2] - taken end
+        cost = cost - taken
+      end
+    elseif is_open(tier, tier.period, now) then
+      tier.hits[0] = math.max(0, tier.hits[0] - cost)
     end
-    tier.hits[which] = math.max(0, tier.hits[which] - cost)
   end
 
   -- Gives a cost back, as far as the tiers remember it.
