@@ -4,7 +4,6 @@
 
 #include <boost/interprocess/sync/named_semaphore.hpp>
 #include <boost/version.hpp>
-#include <exception>
 #include <iostream>
 
 #include "crowd.hpp"
@@ -50,10 +49,5 @@ int run(int argc, char** argv) {
 }  // namespace airlock::bench
 
 int main(int argc, char** argv) {
-  try {
-    return airlock::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return airlock::bench::or_say_why_not(airlock::bench::run, argc, argv);
 }

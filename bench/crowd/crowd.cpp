@@ -221,6 +221,13 @@ Plan parse_plan(int argc, char** argv) {
   return plan;
 }
 
+int or_say_why_not(int (*run)(int argc, char** argv), int argc, char** argv) try {
+  return run(argc, argv);
+} catch (const std::exception& error) {
+  std::cerr << "error: " << error.what() << '\n';
+  return 2;
+}
+
 int run_crowd(const Plan& plan, const MakeClient& make) {
   return plan.threads ? run_threads(plan, make) : run_processes(plan, make);
 }

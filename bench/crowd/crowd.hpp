@@ -60,6 +60,9 @@ using MakeClient = std::function<std::unique_ptr<Client>(int number)>;
 // Runs all clients to their end and returns the exit status.
 int run_crowd(const Plan& plan, const MakeClient& make);
 
+// For main(): what `run` returns, or 2 when it throws.
+int or_say_why_not(int (*run)(int argc, char** argv), int argc, char** argv);
+
 // CLOCK_MONOTONIC, in nanoseconds.
 [[nodiscard]] std::int64_t monotonic_now();
 void sleep_until(std::int64_t time);

@@ -1,8 +1,7 @@
 // The contestants of a crowd that are C++: airlock, what the system has, and commands.
 
-#include <exception>
-#include <iostream>
 #include <map>
+#include <stdexcept>
 
 #include "contestants.hpp"
 
@@ -31,10 +30,5 @@ int run(int argc, char** argv) {
 }  // namespace airlock::bench
 
 int main(int argc, char** argv) {
-  try {
-    return airlock::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return airlock::bench::or_say_why_not(airlock::bench::run, argc, argv);
 }
