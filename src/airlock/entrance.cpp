@@ -22,6 +22,20 @@ StoreError not_asked() {
           "it failed a moment ago and is not asked again yet"};
 }
 
+std::optional<Permits> permits_of(const AirlockOptions& options) {
+  if (options.limit == 0) return std::nullopt;
+  return Permits{.limit = options.limit, .ttl = options.ttl, .exclusive = options.exclusive};
+}
+
+Line line_of(const AirlockOptions& options) {
+  return {.order = options.order,
+          .barging = options.barging,
+          .max_waiting = options.max_waiting,
+          .patience = options.patience,
+          .claim_window = options.claim_window.value_or(kParkedWindow),
+          .aging = options.aging};
+}
+
 }  // namespace
 
 Entrance::Entrance(std::shared_ptr<Store> store, AirlockOptions options)
@@ -32,6 +46,8 @@ Entrance::Entrance(std::shared_ptr<Store> store, AirlockOptions options)
     throw InvalidArgument("local_limit 0: 1 or more is needed");
   }
   options_.ttl = std::min(options_.ttl, options_.max_hold);
+  permits_ = permits_of(options_);
+  line_ = line_of(options_);
   validate(request("-", {}, {}));
   (void)keeper();
 }
@@ -51,21 +67,12 @@ Request Entrance::request(const GateName& gate, const VisitorId& visitor, const 
   Request request{.gate = gate,
                   .visitor = visitor,
                   .label = ask.label,
+                  .permits = permits_,
                   .rates = options_.rates,
-                  .cost = ask.cost};
-  if (options_.limit != 0) {
-    request.permits = {.limit = options_.limit,
-                       .weight = ask.weight,
-                       .ttl = options_.ttl,
-                       .exclusive = options_.exclusive};
-  }
-  request.line.order = options_.order;
-  request.line.aging = options_.aging;
+                  .cost = ask.cost,
+                  .line = line_};
+  if (request.permits) request.permits->weight = ask.weight;
   request.line.priority = ask.priority;
-  request.line.barging = options_.barging;
-  request.line.max_waiting = options_.max_waiting;
-  request.line.patience = options_.patience;
-  request.line.claim_window = options_.claim_window.value_or(kParkedWindow);
   return request;
 }
 
@@ -96,17 +103,19 @@ Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
   }
 }
 
+// Its answer is made where it is needed: copying one costs as much as giving it.
 Answer Entrance::ask(const Request& request) {
-  Clock& clock = keeper().clock();
-  if (!breaker_.allows(clock, kLongestPause)) throw not_asked();
-  try {
-    Answer answer = store_->admit(request);
-    breaker_.succeeded();
-    return answer;
-  } catch (const StoreError&) {
-    breaker_.failed(clock);
-    throw;
-  }
+  if (!breaker_.allows(keeper().clock(), kLongestPause)) throw not_asked();
+  Answer answer = ask_store(request);
+  breaker_.succeeded();
+  return answer;
+}
+
+Answer Entrance::ask_store(const Request& request) try {
+  return store_->admit(request);
+} catch (const StoreError&) {
+  breaker_.failed(keeper().clock());
+  throw;
 }
 
 Outcome<Lease> Entrance::enter(const GateName& gate, const Ask& ask) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "airlock/airlock.hpp"
 #include "airlock/keeper.hpp"
@@ -42,6 +43,7 @@ class Entrance {
   [[nodiscard]] Request request(const GateName& gate, const VisitorId& visitor,
                                 const Ask& ask) const;
   [[nodiscard]] Answer ask(const Request& request);
+  [[nodiscard]] Answer ask_store(const Request& request);
   [[nodiscard]] Answer ask(const GateName& gate, const VisitorId& visitor, const Ask& ask, Has has);
   [[nodiscard]] Lease take(const Granted& granted, Instant sent);
   [[nodiscard]] Outcome<Lease> without_store(const GateName& gate, const Ask& ask,
@@ -52,6 +54,8 @@ class Entrance {
 
   std::shared_ptr<Store> store_;
   AirlockOptions options_;
+  std::optional<Permits> permits_;  // Of all requests, but for their weight.
+  Line line_;
   bool guards_ = true;
   base::PerProcess<std::shared_ptr<Keeper>> keeper_;
   base::Breaker breaker_{std::chrono::milliseconds(50), kLongestPause};

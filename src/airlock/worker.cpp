@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -38,6 +39,7 @@ struct Worker::State {
   std::atomic<Instant> planned{kForever};  // When it wakes; the past while it works.
   std::mutex mutex;
   std::condition_variable changed;
+  Instant needed = kForever;  // The first moment asked for that has not come.
   bool woken = false;
   bool stopping = false;
   std::thread thread;
@@ -69,12 +71,17 @@ void Worker::stop() noexcept {
   }
 }
 
-void Worker::plan(Instant next) noexcept { state_->planned = next; }
+void Worker::plan(Instant next) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->needed <= state_->clock.now()) state_->needed = kForever;
+  state_->planned = std::min(next, state_->needed);
+}
 
 void Worker::need(Instant at) {
   if (at >= state_->planned.load()) return;
   const std::lock_guard lock(state_->mutex);
   state_->woken = true;
+  state_->needed = std::min(state_->needed, at);
   if (!state_->thread.joinable() && !state_->stopping) {
     const base::BlockSignals blocked;
     state_->planned = Instant::min();

@@ -22,6 +22,8 @@ class Worker {
   ~Worker();
   void stop() noexcept;
 
+  // It sleeps until then, or until the moment it was last needed for, if that is to come: who is
+  // needed again and again, for what is over each time before it is due, is not woken each time.
   void plan(Instant next) noexcept;
 
   // Makes sure that it works at that moment or before. Cheap where it will anyway.
