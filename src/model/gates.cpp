@@ -27,19 +27,11 @@ void throw_no_room(const char* what_for) {
                    std::string("the store has no room for ") + what_for);
 }
 
-namespace {
-
-thread_local bool g_damage = false;
-
-}  // namespace
-
 void throw_damaged() {
-  g_damage = true;
+  leash_detail::g_damage = true;
   throw StoreError(StoreError::Kind::busy, StoreError::Outcome::unknown,
                    "the store's memory was damaged and is being repaired; ask again");
 }
-
-bool take_damage() noexcept { return std::exchange(g_damage, false); }
 
 void throw_other_order(std::string_view gate) {
   throw InvalidArgument("gate \"" + std::string(gate) +

@@ -13,12 +13,14 @@ namespace airlock::model {
 }
 
 // Stamps are never used twice in a shard, so the record at the place is the token's or has another.
+// What was handed over and not claimed is not for here: its refund needs the exact time.
 [[gnu::flatten]] bool Shard::release_at(const Token& token, Moment& moment) {
   const auto ref = static_cast<Ref>(token.place);
   if (token.fence == 0 || !visits_.has(ref)) return false;
   const At<Visit> visit = visits_.at(ref);
   const auto is_meant = [&] {
-    return visit->fence() == token.fence && visit->held() && visit->visitor == token.visitor;
+    return visit->fence() == token.fence && visit->state() == VisitState::holding &&
+           visit->visitor == token.visitor;
   };
   if (!is_meant()) return false;
   const At<Gate> gate = gates_.at(visit->gate);

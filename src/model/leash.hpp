@@ -1,13 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace airlock::model {
 
 // Memory that others write to may hold what cannot be. Who finds that ends the step so; the shard is
 // to be rebuilt then. take_damage() says once whether this thread did.
 [[noreturn, gnu::cold]] void throw_damaged();
-[[nodiscard]] bool take_damage() noexcept;
+[[nodiscard]] inline bool take_damage() noexcept;
+
+namespace leash_detail {
+
+inline thread_local constinit bool g_damage = false;
+
+}  // namespace leash_detail
+
+bool take_damage() noexcept {
+  return leash_detail::g_damage && std::exchange(leash_detail::g_damage, false);
+}
 
 // Chains and trees end, unless their memory is damaged: who walks them counts.
 class Leash {

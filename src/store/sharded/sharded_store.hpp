@@ -55,7 +55,7 @@ class ShardedStore : public Store {
 
   Answer admit(const Request& request) override {
     validate(request);
-    Step step(self(), request.gate, Stamps::always);
+    Step step(self(), request.gate, Time::and_stamps);
     return step->admit(request, step.hash(), step.asker(), step.moment());
   }
 
@@ -66,7 +66,7 @@ class ShardedStore : public Store {
     for (const Request& request : requests) {
       hashes.push_back(static_cast<std::uint32_t>(hash_of(state, request.gate.view())));
     }
-    Step step(self(), state, requests.front().gate, Stamps::always);
+    Step step(self(), state, requests.front().gate, Time::and_stamps);
     return step->admit_all(requests, hashes, step.asker(), step.moment());
   }
 
@@ -101,7 +101,7 @@ class ShardedStore : public Store {
     if (token.place != 0 && model::shard_of(token.place) < state.cells.size()) {
       Cell& cell = *state.cells[model::shard_of(token.place)];
       if (self().released_aside(state, cell, token)) return true;
-      Step step(self(), state, cell);
+      Step step(self(), state, cell, Time::of_last_tick);
       if (step->release_at(token, step.moment())) return true;
     }
     Step step(self(), state, token.gate);
@@ -185,16 +185,19 @@ class ShardedStore : public Store {
  protected:
   explicit ShardedStore(Clock& clock) noexcept : clock_(clock) {}
 
-  // Whether the step may need the wall clock: to admit, or to hand over to those who wait.
-  enum class Stamps { always, for_lines };
+  // What a step must know of the time. To admit, or to hand over to those who wait in lines: all of
+  // it, with stamps, which follow the wall clock. To give a lease back where nobody waits: the last
+  // tick of a few milliseconds ago, for if it ended since then nobody else has its place yet.
+  enum class Time { of_last_tick, exact, and_stamps };
 
   class Step {
    public:
-    Step(Self& self, const GateName& gate, Stamps stamps = Stamps::for_lines)
-        : Step(self, self.state(), gate, stamps) {}
-    Step(Self& self, State& state, const GateName& gate, Stamps stamps = Stamps::for_lines)
-        : Step(self, state, gate, hash_of(state, gate.view()), stamps) {}
-    Step(Self& self, State& state, Cell& cell) : Step(self, state, cell, 0, Stamps::for_lines) {}
+    Step(Self& self, const GateName& gate, Time time = Time::exact)
+        : Step(self, self.state(), gate, time) {}
+    Step(Self& self, State& state, const GateName& gate, Time time = Time::exact)
+        : Step(self, state, gate, hash_of(state, gate.view()), time) {}
+    Step(Self& self, State& state, Cell& cell, Time time = Time::exact)
+        : Step(self, state, cell, 0, time) {}
     Step(Self& self, const Token& token) : Step(self, check(self.state(), token), token.gate) {}
     Step(const Step&) = delete;
     Step& operator=(const Step&) = delete;
@@ -210,19 +213,22 @@ class ShardedStore : public Store {
 
    private:
     // Gates of a group share a cell; without one the gate's own hash serves for both.
-    Step(Self& self, State& state, const GateName& gate, std::uint64_t hash, Stamps stamps)
+    Step(Self& self, State& state, const GateName& gate, std::uint64_t hash, Time time)
         : Step(self, state,
                cell_of(state, gate.group().size() == gate.view().size()
                                   ? hash
                                   : hash_of(state, gate.group())),
-               static_cast<std::uint32_t>(hash), stamps) {}
-    Step(Self& self, State& state, Cell& cell, std::uint32_t hash, Stamps stamps)
+               static_cast<std::uint32_t>(hash), time) {}
+    Step(Self& self, State& state, Cell& cell, std::uint32_t hash, Time time)
         : state_(state),
           cell_(cell),
           hash_(hash),
           guard_(self, state, cell),
-          moment_{self.clock_.now().count(), 0, cell.draw} {
-      if (stamps == Stamps::always || guard_.may_stamp() || cell.shard.has_lines()) {
+          moment_{0, 0, cell.draw} {
+      const bool may_hand_over = guard_.may_stamp() || cell.shard.has_lines();
+      const bool tick_will_do = time == Time::of_last_tick && !may_hand_over;
+      moment_.now = (tick_will_do ? self.clock_.recently() : self.clock_.now()).count();
+      if (time == Time::and_stamps || may_hand_over) {
         moment_.wall = cell.wall_at(moment_.now, self.clock_);
       }
       guard_.begin(moment_);

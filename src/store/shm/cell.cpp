@@ -9,7 +9,6 @@
 namespace airlock::shm {
 namespace {
 
-constexpr auto kAcquire = std::memory_order_acquire;
 constexpr Duration kBetweenProbes = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -24,14 +23,12 @@ Cell::Cell(const Segment& segment, Process& process, std::uint32_t number,
       lock(control_.lock, process),
       shard(control_.head, memory_, *this, segment.header().store, number) {}
 
-void Cell::begin(ShardLock::Taken taken, model::Moment& moment) {
-  if (taken != ShardLock::Taken::clean || control_.damaged.load(std::memory_order_relaxed) != 0) {
-    repair(moment);
-  }
+void Cell::put_right(ShardLock::Taken taken, model::Moment& moment) {
+  if (may_stamp(taken)) repair(moment);
   const std::uint32_t deaths = segment_.header().deaths.load(kAcquire);
-  if (deaths != control_.deaths_seen.load(std::memory_order_relaxed)) {
+  if (deaths != control_.deaths_seen.load(kRelaxed)) {
     shard.end_dead(moment);
-    control_.deaths_seen.store(deaths, std::memory_order_relaxed);
+    control_.deaths_seen.store(deaths, kRelaxed);
   }
   if (control_.returned.load(kAcquire) != 0) fold(moment);
 }

@@ -19,11 +19,18 @@ class Cell final : public sharded::StepSource, private model::Listener {
 
   // Before a step: repairs what a dead owner of the lock left, ends what is bound to the dead, folds
   // in what was given back without the lock.
-  void begin(ShardLock::Taken taken, model::Moment& moment);
+  void begin(ShardLock::Taken taken, model::Moment& moment) {
+    const bool is_right =
+        !may_stamp(taken) &&
+        segment_.header().deaths.load(kAcquire) == control_.deaths_seen.load(kRelaxed) &&
+        control_.returned.load(kAcquire) == 0;
+    if (!is_right) [[unlikely]]
+      put_right(taken, moment);
+  }
   // A step found something that cannot be: the next one repairs it first.
   void note_damage() noexcept { control_.damaged.store(1); }
   [[nodiscard]] bool may_stamp(ShardLock::Taken taken) const noexcept {
-    return taken != ShardLock::Taken::clean || control_.damaged.load() != 0;
+    return taken != ShardLock::Taken::clean || control_.damaged.load(kRelaxed) != 0;
   }
 
   // Gives back without the lock. False: it is not there; look for it.
@@ -41,6 +48,10 @@ class Cell final : public sharded::StepSource, private model::Listener {
   [[nodiscard]] Told take_told() noexcept;
 
  private:
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+  static constexpr auto kAcquire = std::memory_order_acquire;
+
+  void put_right(ShardLock::Taken taken, model::Moment& moment);
   void changed(model::Ref ref, model::Visit& visit) noexcept override;
   [[nodiscard]] bool reachable(const model::Visit& visit) noexcept override;
   [[nodiscard]] bool anyone_died() noexcept override;

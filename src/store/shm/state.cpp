@@ -11,11 +11,6 @@
 #include "base/label.hpp"
 
 namespace airlock::shm {
-namespace {
-
-constexpr Duration kBetweenChecks = std::chrono::seconds(1);
-
-}  // namespace
 
 State* State::make(const Options& options, const Surroundings& surroundings, State* before) {
   const std::shared_ptr<State> state(new State(options, surroundings, before));
@@ -68,8 +63,7 @@ void State::lose(const std::string& why) {
                        "/dev/shm at logout unless logind.conf says RemoveIPC=no");
 }
 
-void State::check(model::Micros now) {
-  if (now - last_check_.load(std::memory_order_relaxed) < kBetweenChecks.count()) return;
+void State::check_now(model::Micros now) {
   last_check_ = now;
   const std::string trouble = process_.trouble();
   if (!trouble.empty()) lose(trouble);

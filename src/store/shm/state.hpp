@@ -38,7 +38,9 @@ class State {
   }
 
   // Once a second: StoreError (unavailable) if the segment or this process's lock is gone.
-  void check(model::Micros now);
+  void check(model::Micros now) {
+    if (now - last_check_.load(std::memory_order_relaxed) >= kBetweenChecks.count()) check_now(now);
+  }
   [[noreturn]] void lose(const std::string& why);
   [[nodiscard]] const Segment& segment() const noexcept { return segment_; }
   [[nodiscard]] const Process& process() const noexcept { return process_; }
@@ -60,6 +62,9 @@ class State {
  private:
   State(const Options& options, const Surroundings& surroundings, State* before);
 
+  static constexpr Duration kBetweenChecks = std::chrono::seconds(1);
+
+  void check_now(model::Micros now);
   void run() noexcept;
   void call_told() noexcept;
 

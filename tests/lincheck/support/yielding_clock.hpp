@@ -11,15 +11,23 @@ namespace airlock::lincheck {
 class YieldingClock final : public Clock {
  public:
   Instant now() noexcept override {
-    thread_local unsigned asked = 0;
-    if (++asked % 8 == 0) sched_yield();
+    let_others();
     return system().now();
   }
-  Instant recently() noexcept override { return system().recently(); }
+  Instant recently() noexcept override {
+    let_others();
+    return system().recently();
+  }
   Instant wall() noexcept override { return system().wall(); }
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                   Instant deadline) override {
     system().wait_until(lock, changed, deadline);
+  }
+
+ private:
+  static void let_others() noexcept {
+    thread_local unsigned asked = 0;
+    if (++asked % 8 == 0) sched_yield();
   }
 };
 
