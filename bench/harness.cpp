@@ -43,7 +43,8 @@ class Side {
     const nanoseconds start = now(time_);
     subject_->run(batch_);
     done_ += batch_;
-    return now(time_) - start;
+    const nanoseconds end = now(time_);
+    return subject_->took().value_or(end - start);
   }
 
   std::unique_ptr<Subject> subject_;

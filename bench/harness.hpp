@@ -34,6 +34,11 @@ class Subject {
   // The timed part.
   virtual void run(std::uint64_t operations) = 0;
 
+  // How long the last run took; empty: all of it counts.
+  [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> took() const {
+    return std::nullopt;
+  }
+
   // At the end, not timed: throws (see require) unless all operations so far, so many, did what the row says.
   virtual void check(std::uint64_t operations) = 0;
 };

@@ -1,7 +1,9 @@
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 
 #include "airlock/store.hpp"
@@ -47,22 +49,33 @@ class OverAirlock {
 // The same scripts through plain hiredis.
 class OverHiredis {
  public:
-  explicit OverHiredis(Way way, std::uint32_t limit) : redis_(way), limit_(limit) {
+  explicit OverHiredis(Way way, std::uint32_t limit, std::string gate = unused_gate())
+      : redis_(way), limit_(limit), gate_(std::move(gate)) {
     acquire_ = redis_.load(script(Step::admit).text);
     release_ = redis_.load(script(Step::release).text);
     const redis::Naming naming("plain");
     for (const std::string_view part : redis::Naming::kParts)
       keys_.push_back(naming.key(gate_, part));
   }
+  [[nodiscard]] const std::string& gate() const noexcept { return gate_; }
 
   Token acquire() {
-    Token token{.gate = gate_, .visitor = VisitorId::random()};
-    const Request request{.gate = gate_, .visitor = token.visitor, .permits = permits(limit_)};
+    const auto token = ask(VisitorId::random());
+    require(token.has_value(), "there is room");
+    return *token;
+  }
+  // With a channel: stands in line if there is no room, and is told there when it is its turn.
+  std::optional<Token> ask(const VisitorId& visitor, const std::string& channel = "") {
+    const Token token{.gate = gate_, .visitor = visitor};
+    const Request request{.gate = gate_,
+                          .visitor = visitor,
+                          .permits = permits(limit_),
+                          .line = {.join = !channel.empty()}};
     const std::string reply =
-        redis_.call(words(acquire_, {"1", redis::pack_visitor(token.visitor), "",
+        redis_.call(words(acquire_, {"1", redis::pack_visitor(visitor), channel,
                                      redis::pack_request(request, false), "", "bench"}));
     redis::Unpacker fields(reply);
-    require(redis::read_head(fields).kind == redis::AnswerKind::granted, "there is room");
+    if (redis::read_head(fields).kind != redis::AnswerKind::granted) return std::nullopt;
     return redis::read_granted(fields, token).token;
   }
   void release(const Token& token) {
@@ -82,7 +95,7 @@ class OverHiredis {
 
   PlainRedis redis_;
   std::uint32_t limit_;
-  std::string gate_ = unused_gate();
+  std::string gate_;
   std::string acquire_;
   std::string release_;
   std::vector<std::string> keys_;
@@ -190,119 +203,155 @@ class ManyPlainThreads final : public Subject {
   std::vector<std::unique_ptr<OverHiredis>> over_;
 };
 
-// Two threads that have the gate one after the other. One operation: a release, the wake-up of who
-// waits, and its claim; meanwhile the one who released stands in line again.
-class HandOver final : public Subject {
+// One thread holds, another stands in line. One operation: from the call that releases to the return of the call that
+// claims, in the other thread; what is before and after does not count.
+template <typename Line>
+class ReleaseToRunning final : public Subject {
  public:
-  void run(std::uint64_t operations) override {
-    total_ += operations;
-    left_ = static_cast<std::int64_t>(operations);
-    std::jthread other([this] { play(1); });
-    play(0);
+  ~ReleaseToRunning() override {
+    ends_ = true;
+    go_.release();
   }
+
+  void run(std::uint64_t operations) override {
+    took_ = {};
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      line_.hold();
+      go_.release();
+      stands_.acquire();
+      const auto start = Clock::now();
+      line_.release();
+      runs_.acquire();
+      took_ += ran_at_ - start;
+      ++turns_;
+    }
+  }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> took() const override { return took_; }
   void check(std::uint64_t operations) override {
-    require(handed_ == operations, "as many hand-overs as operations");
+    require(turns_ == operations, "as many turns as operations");
+    line_.check(operations);
   }
 
  private:
-  struct Signal {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool called = false;
-  };
+  using Clock = std::chrono::steady_clock;
 
-  Token enter(std::size_t who) {
-    Request request{.gate = gate_, .visitor = VisitorId::random(), .permits = permits(1)};
-    request.line.join = true;
-    for (;;) {
-      const Answer answer = store_->admit(request);
-      if (const auto* granted = std::get_if<Granted>(&answer)) return granted->token;
-      Signal& signal = signals_[who];
-      signal.called = false;
-      const bool waits = store_->watch(gate_, request.visitor, [&signal] {
-        const std::lock_guard lock(signal.mutex);
-        signal.called = true;
-        signal.changed.notify_one();
-      });
-      waiting_[who] = true;
-      waiting_[who].notify_all();
-      if (!waits) continue;
-      std::unique_lock lock(signal.mutex);
-      signal.changed.wait_for(lock, std::chrono::milliseconds(250), [&] { return signal.called; });
+  void wait_in_line() {
+    for (go_.acquire(); !ends_; go_.acquire()) {
+      line_.join();
+      stands_.release();
+      line_.await_turn();
+      ran_at_ = Clock::now();
+      line_.leave();
+      runs_.release();
     }
   }
 
-  void play(std::size_t who) {
-    while (true) {
-      const Token token = enter(who);
-      waiting_[who] = false;
-      const bool last = --left_ <= 0;
-      if (!last) {
-        ++handed_;
-        while (!waiting_[1 - who] && left_ > 0) std::this_thread::yield();
-      } else if (left_ == 0) {
-        ++handed_;
-      }
-      (void)store_->release(token);
-      if (last) return;
-    }
+  Line line_;
+  std::chrono::nanoseconds took_{};
+  Clock::time_point ran_at_;
+  std::uint64_t turns_ = 0;
+  std::atomic<bool> ends_ = false;
+  std::binary_semaphore go_{0};
+  std::binary_semaphore stands_{0};
+  std::binary_semaphore runs_{0};
+  std::jthread waiter_{[this] { wait_in_line(); }};
+};
+
+class GateLine {
+ public:
+  void hold() { held_ = std::get<Granted>(store_->admit(ask(false))).token; }
+  void release() { require(store_->release(held_), "the lease was live"); }
+
+  void join() {
+    request_ = ask(true);
+    require(std::holds_alternative<Queued>(store_->admit(request_)), "somebody is inside");
+    called_ = false;
+    const bool waits = store_->watch(gate_, request_.visitor, [this] {
+      called_ = true;
+      called_.notify_one();
+    });
+    require(waits, "nothing has happened yet");
+  }
+  void await_turn() {
+    called_.wait(false);
+    claimed_ = std::get<Granted>(store_->admit(request_)).token;
+  }
+  void leave() { (void)store_->release(claimed_); }
+
+  void check(std::uint64_t turns) { require_grants(*store_->look(gate_), 2 * turns); }
+
+ private:
+  [[nodiscard]] Request ask(bool join) const {
+    return {.gate = gate_,
+            .visitor = VisitorId::random(),
+            .permits = permits(1),
+            .line = {.join = join}};
   }
 
   std::shared_ptr<Store> store_ = open_store(redis_uri(Way::unix_socket));
   std::string gate_ = unused_gate();
-  std::array<Signal, 2> signals_;
-  std::array<std::atomic<bool>, 2> waiting_ = {};
-  std::atomic<std::int64_t> left_ = 0;
-  std::atomic<std::uint64_t> handed_ = 0;
-  std::uint64_t total_ = 0;
+  Request request_ = ask(true);
+  Token held_{.gate = gate_};
+  Token claimed_{.gate = gate_};
+  std::atomic<bool> called_ = false;
+};
+
+// The same scripts through plain hiredis; the thread that waits reads the messages itself.
+class ScriptLine {
+ public:
+  ScriptLine() { subscription_.subscribe(channel_); }
+  void hold() { held_ = holder_.acquire(); }
+  void release() { holder_.release(held_); }
+  void join() {
+    visitor_ = VisitorId::random();
+    require(!waiter_.ask(visitor_, channel_), "somebody is inside");
+  }
+  void await_turn() {
+    subscription_.await_message();
+    claimed_ = waiter_.ask(visitor_, channel_);
+    require(claimed_.has_value(), "it is its turn");
+  }
+  void leave() { waiter_.release(*claimed_); }
+  void check(std::uint64_t /*turns*/) {}
+
+ private:
+  OverHiredis holder_{Way::unix_socket, 1};
+  OverHiredis waiter_{Way::unix_socket, 1, holder_.gate()};
+  PlainRedis subscription_{Way::unix_socket};
+  std::string channel_ = unused_gate();
+  VisitorId visitor_;
+  Token held_{.gate = holder_.gate()};
+  std::optional<Token> claimed_;
 };
 
 // EVALSHA with PUBLISH, the other's subscription, EVALSHA.
-class PlainHandOver final : public Subject {
+class PlainLine {
  public:
-  PlainHandOver() {
-    for (Player& player : players_) player.subscription.subscribe(player.channel);
-    release_ = players_[0].redis.load("return redis.call('PUBLISH', ARGV[1], '')");
-    claim_ = players_[0].redis.load("return redis.call('INCR', KEYS[1])");
+  PlainLine() {
+    subscription_.subscribe(channel_);
+    release_ = releaser_.load("return redis.call('PUBLISH', ARGV[1], '')");
+    claim_ = releaser_.load("return redis.call('INCR', KEYS[1])");
   }
-  void run(std::uint64_t operations) override {
-    std::jthread other([&] { play(1, operations / 2); });
-    const std::uint64_t first = operations - operations / 2;
-    release_to(players_[0].channel, 1);
-    play(0, first);
-    other.join();
-    if (first > operations / 2)
-      players_[1].subscription.await_message();
-    else
-      players_[0].subscription.await_message();
+  void hold() {}
+  void release() { (void)releaser_.call({"EVALSHA", release_, "0", channel_}); }
+  void join() {}
+  void await_turn() {
+    subscription_.await_message();
+    turns_ = claimer_.call({"EVALSHA", claim_, "1", channel_ + ":turns"});
   }
-  void check(std::uint64_t operations) override {
-    require(turns_ == operations, "as many turns as operations");
+  void leave() {}
+  void check(std::uint64_t turns) {
+    require(turns_ == std::to_string(turns), "every claim counts");
   }
 
  private:
-  struct Player {
-    PlainRedis redis{Way::unix_socket};
-    PlainRedis subscription{Way::unix_socket};
-    std::string channel = unused_gate();
-  };
-
-  void release_to(const std::string& channel, std::size_t who) {
-    (void)players_[who].redis.call({"EVALSHA", release_, "0", channel});
-  }
-  void play(std::size_t who, std::uint64_t turns) {
-    for (std::uint64_t i = 0; i < turns; ++i) {
-      players_[who].subscription.await_message();
-      (void)players_[who].redis.call({"EVALSHA", claim_, "1", "turns"});
-      ++turns_;
-      release_to(players_[1 - who].channel, who);
-    }
-  }
-
-  std::array<Player, 2> players_;
+  PlainRedis releaser_{Way::unix_socket};
+  PlainRedis subscription_{Way::unix_socket};
+  PlainRedis claimer_{Way::unix_socket};
+  std::string channel_ = unused_gate();
   std::string release_;
   std::string claim_;
-  std::atomic<std::uint64_t> turns_ = 0;
+  std::string turns_;
 };
 
 // A release that hands over, the claim, and the one who released joins the end of the line.
@@ -381,8 +430,14 @@ void add_redis_rows(std::vector<Row>& rows) {
   rows.push_back({.name = "redis: release to the waiter that runs",
                   .against = "EVALSHA with PUBLISH, subscriber, EVALSHA",
                   .aim = 1.3,
-                  .subject = make<HandOver>(),
-                  .reference = make<PlainHandOver>(),
+                  .subject = make<ReleaseToRunning<GateLine>>(),
+                  .reference = make<ReleaseToRunning<PlainLine>>(),
+                  .time = Time::wall});
+  rows.push_back({.name = "redis: release to the waiter that runs",
+                  .against = "the same scripts through plain hiredis, who waits reads its messages",
+                  .aim = {},
+                  .subject = make<ReleaseToRunning<GateLine>>(),
+                  .reference = make<ReleaseToRunning<ScriptLine>>(),
                   .time = Time::wall});
   rows.push_back({.name = "redis: 16 threads acquire + release",
                   .against = "16 plain hiredis threads, same scripts",
