@@ -135,8 +135,9 @@ class AIRLOCK_EXPORT Store {
   [[nodiscard]] virtual bool await(const GateName& gate, const VisitorId& visitor,
                                    const std::shared_ptr<Sleeper>& sleeper, Instant deadline);
 
-  // How often a waiter should ask although nobody called: at the head of the line, and behind it;
-  // and how long after its turn should have come, first, where calls may be lost.
+  // How often a waiter should ask although nobody called: at the head of the line, and behind it at
+  // least, unless for ever; and how long after its turn should have come, first, where calls may be
+  // lost.
   struct Recheck {
     Duration head = kForever;
     Duration others = kForever;

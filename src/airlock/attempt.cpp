@@ -21,6 +21,14 @@ Refused late(const Queued& queued, Duration waited) {
           .waited = waited};
 }
 
+// Where nobody may have told it: the sooner the nearer it is to the head, and early enough to take
+// what it was handed.
+Duration next_recheck(const Store::Recheck& recheck, const Queued& queued, Duration claim_window) {
+  if (recheck.others == kForever) return queued.position == 1 ? recheck.head : kForever;
+  const Duration head = std::min(recheck.head, recheck.others);
+  return std::clamp(claim_window / 2, head, std::min(queued.position * head, recheck.others));
+}
+
 }  // namespace
 
 Attempt::Attempt(Entrance& entrance, const GateName& gate, const Ask& ask)
@@ -71,21 +79,20 @@ bool Attempt::ask() {
     with_wait.waited = waited();
     decide(with_wait);
   } else {
-    note(std::get<Queued>(answer));
+    note(std::get<Queued>(answer), request.line.claim_window);
   }
   return outcome_.has_value();
 }
 
-void Attempt::note(const Queued& queued) {
+void Attempt::note(const Queued& queued, Duration claim_window) {
   const bool is_new = !queued_;
   const bool moves = is_new || queued.position < queued_->position;
   queued_ = queued;
   const Store::Recheck recheck = entrance_.keeper().store().recheck();
   overdue_ = moves ? recheck.overdue : saturating_add(overdue_, overdue_);
   next_ask_ = saturating_add(
-      clock_.now(),
-      std::min({queued.next_check, queued.position == 1 ? recheck.head : recheck.others,
-                saturating_add(queued.eta, overdue_)}));
+      clock_.now(), std::min({queued.next_check, next_recheck(recheck, queued, claim_window),
+                              saturating_add(queued.eta, overdue_)}));
   if (!is_new) return;
   entrance_.tell({.kind = Event::Kind::queued, .gate = gate_.view(), .position = queued.position});
 }

@@ -43,7 +43,7 @@ class Attempt {
   [[nodiscard]] Duration waited() const { return clock_.now() - began_; }
   [[nodiscard]] bool is_over() const;
   void decide(Outcome<Lease> outcome);
-  void note(const Queued& queued);
+  void note(const Queued& queued, Duration claim_window);
   void sleep();
   void give_up();
 

@@ -52,6 +52,10 @@ MUTANTS = [
         "publish(gate, visit, VisitState::handed, fence);",
         "watch_contract_test"),
     Mutant(
+        "a-lost-wake-up-costs-the-turn", "who was handed a slot sleeps through its claim window",
+        "src/airlock/attempt.cpp", "std::clamp(claim_window / 2,", "std::clamp(kForever,",
+        "shm_lost_wake_process_test"),
+    Mutant(
         "who-leaves-keeps-the-slot", "a waiter that gave up holds up the others",
         "src/model/leases.cpp", "remove_with_refund(gate, visit, moment.now);\n    if (gate->line != kNone) advance(gate, moment);",
         "remove_with_refund(gate, visit, moment.now);",

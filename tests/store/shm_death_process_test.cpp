@@ -185,6 +185,25 @@ TEST_F(ShmDeath, TheNextInLineIsInWithin50MillisecondsOfTheDeathOfAHolder) {
   EXPECT_LE(times[kTimes * 99 / 100 - 1], 250ms);  // 50 ms where nothing else runs.
 }
 
+// It does not know that it is: when it asked, it was the second.
+TEST_F(ShmDeath, WhoBecameTheHeadOfTheLineIsInSoonAfterTheDeathOfAHolder) {
+  const Token ann = std::get<Granted>(store_->admit(ask("ann"))).token;
+  SharedValue<std::array<std::atomic<bool>, 2>> entered;
+  std::array<Child, 2> line;
+  for (std::uint32_t i = 0; i < line.size(); ++i) {
+    line.at(i) = Child([&] {
+      const auto lease = Airlock(open(), "gate", {.limit = 1, .ttl = 1h, .max_wait = 1h}).enter();
+      entered->at(i) = true;
+      pause();
+    });
+    ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == i + 1; }));
+  }
+  ASSERT_TRUE(store_->release(ann));
+  ASSERT_TRUE(becomes_true([&] { return entered->at(0).load(); }));
+  line.at(0).kill();
+  EXPECT_TRUE(becomes_true([&] { return entered->at(1).load(); }, 250ms));
+}
+
 TEST_F(ShmDeath, AKilledWaiterIsPassedOverAndTheOthersKeepTheirOrder) {
   const Token ann = std::get<Granted>(store_->admit(ask("ann"))).token;
   Child bob = waiter(wait_for("bob"));
