@@ -33,11 +33,8 @@ class StormVisitor::Call {
   // leave the line.
   static constexpr Duration kSlack = 50ms;
 
-  Call(const StormPlan& plan, StormBoard& board, StormBoard::Seat& seat, Duration max_wait)
-      : board_(board),
-        seat_(seat),
-        due_(storm_now() + max_wait + 2 * (plan.timeout + kSlack)),
-        blocked_(board.blocked) {
+  Call(const StormVisitor& visitor, Duration max_wait)
+      : visitor_(visitor), due_(storm_now() + max_wait + 2 * (visitor.plan_.timeout + kSlack)) {
     seat_.due = due_;
   }
 
@@ -45,28 +42,28 @@ class StormVisitor::Call {
   void end() {
     seat_.due = Instant(0);
     ended_ = storm_now();
-    cpu_waited_ = std::chrono::duration_cast<Duration>(cpu_wait() - cpu_wait_);
+    kept_ = visitor_.kept_from_running() - kept_before_;
     while (seat_.stops % 2 != 0) usleep(100);
-    if (ended_ - cpu_waited_ - (seat_.stopped.load() - stopped_) > due_) ++board_.late;
+    if (ended_ - kept_ - (seat_.stopped.load() - stopped_) > due_) ++board_.late;
   }
 
   [[nodiscard]] Instant ended() const { return ended_; }
   // It could have claimed a slot that was handed over to it within this time.
   [[nodiscard]] bool was_awake(Duration within) const {
-    return long_stops_ == seat_.long_stops && blocked_ == board_.blocked &&
-           cpu_waited_ < within / 2;
+    return long_stops_ == seat_.long_stops && blocked_ == board_.blocked && kept_ < within / 2;
   }
 
  private:
-  StormBoard& board_;
-  StormBoard::Seat& seat_;
+  const StormVisitor& visitor_;
+  StormBoard& board_ = visitor_.board_;
+  StormBoard::Seat& seat_ = *visitor_.seat_;
   const Instant due_;
   const Duration stopped_ = seat_.stopped;
   const std::uint32_t long_stops_ = seat_.long_stops;
-  const std::uint32_t blocked_;
-  const std::chrono::nanoseconds cpu_wait_ = cpu_wait();
+  const std::uint32_t blocked_ = board_.blocked;
+  const Duration kept_before_ = visitor_.kept_from_running();
   Instant ended_{0};
-  Duration cpu_waited_{0};
+  Duration kept_{0};
 };
 
 StormVisitor::StormVisitor(const StormPlan& plan, StormBoard& board, StormBoard::Seat& seat,
@@ -91,11 +88,22 @@ void StormVisitor::run() {
     forks = std::jthread([this, random = std::mt19937_64(random_())]() mutable {
       while (!board_.ending) {
         usleep(static_cast<useconds_t>(random() % 20'000));
+        fork_began_ = storm_now();
         fork_now(random(), nullptr);
+        forked_ = forked_.load() + (storm_now() - fork_began_.load());
+        fork_began_ = Instant(0);
       }
     });
   }
   while (!board_.ending) visit();
+}
+
+// A fork waits in the kernel for the forks of others, and meanwhile no thread of its process can
+// write to memory.
+Duration StormVisitor::kept_from_running() const {
+  const Instant fork_began = fork_began_;
+  const Duration forks = fork_began == Instant(0) ? Duration(0) : storm_now() - fork_began;
+  return std::chrono::duration_cast<Duration>(cpu_wait()) + forked_.load() + forks;
 }
 
 void StormVisitor::visit() {
@@ -107,7 +115,7 @@ void StormVisitor::visit() {
   ear_->forget();
   const Instant asked = storm_now();
   seat_->asked = asked;
-  Call call(plan_, board_, *seat_, max_wait);
+  Call call(*this, max_wait);
   ++board_.visits;
   try {
     Outcome<Lease> lease = airlock_.enter({.max_wait = max_wait});
@@ -174,6 +182,7 @@ void StormVisitor::fork_now(std::uint64_t seed, Lease* parents) {
 // Tries to give back what is its parent's, then comes and goes by itself. Some live on.
 void StormVisitor::be_child(StormBoard::Seat& seat, std::uint64_t seed, Lease* parents) {
   alarm(100);
+  fork_began_ = Instant(0);
   seat_ = &seat;
   random_.seed(seed);
   seat.pid = getpid();

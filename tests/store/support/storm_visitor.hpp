@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <random>
 
@@ -23,6 +24,7 @@ class StormVisitor {
   class Call;
 
   [[nodiscard]] std::uint64_t below(std::uint64_t n) { return random_() % n; }
+  [[nodiscard]] Duration kept_from_running() const;  // By the machine, so long all together.
   void visit();
   void come_in(Lease& lease, Instant asked, const Call& call);
   void hold(Lease& lease);
@@ -34,6 +36,8 @@ class StormVisitor {
   StormBoard& board_;
   StormBoard::Seat* seat_;
   std::mt19937_64 random_;
+  std::atomic<Duration> forked_ = Duration(0);
+  std::atomic<Instant> fork_began_ = Instant(0);  // 0: it does not fork now.
   std::shared_ptr<Ear> ear_;
   Airlock airlock_;
 };
