@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -256,6 +257,66 @@ TEST_F(RedisScripts, ARightThatIsMissingIsFound) {
   EXPECT_THAT(open(address)->examine(), Contains(Field(&Finding::what, HasSubstr("ZCOUNT"))));
   EXPECT_THAT(store_->examine(),
               Contains(Field(&Finding::what, HasSubstr("may do all they need"))));
+}
+
+// --- several servers ---
+
+class ScriptsAfterAFailover : public RedisScripts {
+ protected:
+  static constexpr Duration kDelay = 5s;
+
+  // As if the server were another than the one that wrote the gate.
+  void fail_over() { command({"HSET", key(":gate"), "r", "another"}); }
+
+  const std::shared_ptr<Store> careful_ =
+      redis::make_store({.address = RedisServer::shared().address(),
+                         .prefix = prefix_,
+                         .timeout = 5s,
+                         .handover_delay = kDelay,
+                         .scripts = &stepped::scripts(),
+                         .stepped = &clock_,
+                         .seed = [] { return 7; }});
+};
+
+TEST_F(ScriptsAfterAFailover, AdmitNobodyUntilWhatTheyMayNotKnowHasEnded) {
+  const Token ann = std::get<Granted>(careful_->admit(asks("gate", VisitorId::random(), 9))).token;
+  EXPECT_TRUE(std::holds_alternative<Granted>(careful_->admit(asks("gate", ann.visitor, 9))));
+  fail_over();
+  const Answer answer = careful_->admit(asks("gate", VisitorId::random(), 9));
+  ASSERT_TRUE(std::holds_alternative<Refused>(answer));
+  EXPECT_EQ(std::get<Refused>(answer).reason, Reason::paused);
+  EXPECT_EQ(std::get<Refused>(answer).retry_after, kDelay);
+  EXPECT_EQ(careful_->renew(ann, 30s), Renewal::renewed);
+  EXPECT_TRUE(careful_->release(ann));
+  clock_.advance(kDelay);
+  EXPECT_TRUE(
+      std::holds_alternative<Granted>(careful_->admit(asks("gate", VisitorId::random(), 9))));
+}
+
+TEST_F(RedisScripts, AClusterTellsWhoWaitsThroughTheChannelOfItsSlot) {
+  const testing::FreePort port;
+  const testing::FreePort bus;
+  RedisServer node({"--port", port.text(), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
+                    "--cluster-port", bus.text()});
+  ASSERT_EQ(node.command({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}), "OK");
+  testing::wait_until("it has all slots", [&] {
+    return node.command({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
+  });
+  const auto store = redis::make_store({.seeds = {{.host = "127.0.0.1", .port = port.number()}},
+                                        .prefix = prefix_,
+                                        .timeout = 5s,
+                                        .scripts = &stepped::scripts(),
+                                        .stepped = &clock_});
+  const Token ann = std::get<Granted>(store->admit(asks("gate", VisitorId::random()))).token;
+  const Request bob = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store->admit(bob)));
+  std::atomic<bool> told = false;
+  ASSERT_TRUE(store->watch("gate", bob.visitor, [&] { told = true; }));
+  EXPECT_TRUE(store->release(ann));
+  redis::deliver_messages(*store);
+  EXPECT_TRUE(told);
+  EXPECT_TRUE(std::holds_alternative<Granted>(store->admit(bob)));
+  EXPECT_THAT(store->examine(), Contains(Field(&Finding::what, HasSubstr("may do all they need"))));
 }
 
 // --- what somebody has removed ---

@@ -194,10 +194,12 @@ class RedisStore final : public Store {
   [[nodiscard]] const Script& script(Step step) const {
     return (*options_.scripts)[static_cast<std::size_t>(step)];
   }
-  // And what else a script is to know of the options.
+  // And what else a script is to know of the options: behind ten digits, by which it knows that there
+  // is something.
   [[nodiscard]] std::string seed() const {
     std::string text = std::to_string(options_.seed ? options_.seed() : base::random31());
     if (options_.handover_delay != Duration(0)) {
+      text.insert(0, 10 - text.size(), '0');
       text.append(";").append(std::to_string(options_.handover_delay.count()));
     }
     return text;
