@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -10,8 +11,8 @@
 #include "store/support/shifted_server.hpp"
 #include "store/support/storm.hpp"
 
-// Processes at a gate of a Redis server: what is between them and it is unreliable, it is killed, its
-// clock is set.
+// Processes at a gate of a Redis server: what is between them and it is unreliable or keeps some of
+// them away, it is killed, its clock is set.
 
 namespace airlock::testing {
 namespace {
@@ -77,6 +78,32 @@ TEST_F(RedisStorm, OfLostMessages) {
     proxy.set(Fault::none);
     storm.note_fault(proxy.faults());
     return storm.end("lost messages");
+  });
+}
+
+// One client or another is not heard, does not hear, or neither, mostly for a moment and sometimes
+// longer than its leases last, while all others are well.
+TEST_F(RedisStorm, OfClientsThatAreCutOff) {
+  in_rounds("partitions (redis)", [](StormPlan plan) {
+    constexpr std::array kWays = {ChaosProxy::Way::to_server, ChaosProxy::Way::to_client,
+                                  ChaosProxy::Way::both};
+    RedisServer server;
+    ChaosProxy proxy(server.socket(), server.folder(), plan.seed);
+    plan.open = opener(proxy.address());
+    plan.long_holds = 20;
+    plan.longest_hold = 3s;
+    Storm storm(plan);
+    Instant next{0};
+    storm.run(12s, [&] {
+      if (storm_now() < next) return;
+      next = storm_now() + Duration(storm.below(300'000));
+      const pid_t client = storm.below(2) == 0 ? storm.any() : storm.any_inside();
+      const Duration time(storm.below(storm.below(4) == 0 ? 3'000'000 : 300'000));
+      proxy.isolate(client, kWays.at(storm.below(kWays.size())), time);
+      storm.note_fault();
+    });
+    proxy.end_isolation();
+    return storm.end("partitions");
   });
 }
 

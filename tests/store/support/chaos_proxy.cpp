@@ -25,6 +25,13 @@ const sockaddr* generic(const sockaddr_un& name) {
   return reinterpret_cast<const sockaddr*>(&name);
 }
 
+pid_t process_at(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  return peer.pid;
+}
+
 void send_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -94,7 +101,25 @@ void ChaosProxy::accept_one() {
     return;
   }
   ++connections_;
-  pairs_.push_back({client, server});
+  pairs_.push_back({client, server, process_at(client)});
+}
+
+void ChaosProxy::isolate(pid_t client, Way way, std::chrono::microseconds time) {
+  const std::lock_guard lock(mutex_);
+  isolated_.insert_or_assign(client, Isolation{way, std::chrono::steady_clock::now() + time});
+}
+
+void ChaosProxy::end_isolation() {
+  const std::lock_guard lock(mutex_);
+  isolated_.clear();
+}
+
+bool ChaosProxy::passes(const Pair& pair, Way way, Moment now) {
+  if (pair.sleeps_until > now) return false;
+  const std::lock_guard lock(mutex_);
+  const auto found = isolated_.find(pair.process);
+  if (found == isolated_.end() || found->second.until <= now) return true;
+  return found->second.way != Way::both && found->second.way != way;
 }
 
 void ChaosProxy::pass_request(Pair& pair) {
@@ -149,9 +174,8 @@ void ChaosProxy::run() {
     std::vector<pollfd> waiting = {{listener_, POLLIN, 0}};
     const auto now = std::chrono::steady_clock::now();
     for (const Pair& pair : pairs_) {
-      const bool sleeps = pair.sleeps_until > now;
-      waiting.push_back({sleeps ? -1 : pair.client, POLLIN, 0});
-      waiting.push_back({sleeps ? -1 : pair.server, POLLIN, 0});
+      waiting.push_back({passes(pair, Way::to_server, now) ? pair.client : -1, POLLIN, 0});
+      waiting.push_back({passes(pair, Way::to_client, now) ? pair.server : -1, POLLIN, 0});
     }
     if (poll(waiting.data(), waiting.size(), 5) <= 0) continue;
     const std::size_t count = pairs_.size();

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -45,16 +47,28 @@ class ChaosProxy {
   }
   void cut_all() noexcept { ++cuts_; }
 
+  // A partition: for so long nothing passes that a process sends, nothing that it is sent, or neither.
+  // Its connections stay, and what was held back goes on afterwards, as with TCP.
+  enum class Way { to_server, to_client, both };
+  void isolate(pid_t client, Way way, std::chrono::microseconds time);
+  void end_isolation();
+
   [[nodiscard]] std::uint64_t requests() const noexcept { return requests_; }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
   [[nodiscard]] std::uint64_t faults() const noexcept { return faults_; }
 
  private:
+  using Moment = std::chrono::steady_clock::time_point;
   struct Pair {
     int client;
     int server;
+    pid_t process;  // Of the client.
     bool open = true;
-    std::chrono::steady_clock::time_point sleeps_until = {};
+    Moment sleeps_until = {};
+  };
+  struct Isolation {
+    Way way;
+    Moment until;
   };
 
   void run();
@@ -62,6 +76,7 @@ class ChaosProxy {
   void pass_request(Pair& pair);
   void pass_reply(Pair& pair);
   void close_pair(Pair& pair);
+  [[nodiscard]] bool passes(const Pair& pair, Way way, Moment now);
   [[nodiscard]] bool strikes();
   [[nodiscard]] std::uint64_t roll();
   [[nodiscard]] Fault fault_of_a_reply();
@@ -79,6 +94,8 @@ class ChaosProxy {
   std::atomic<std::uint64_t> faults_ = 0;
   std::uint64_t dice_;
   std::vector<Pair> pairs_;
+  std::mutex mutex_;
+  std::map<pid_t, Isolation> isolated_;
   std::thread thread_;
 };
 

@@ -101,6 +101,17 @@ void Storm::kill_one() {
   ++faults_;
 }
 
+pid_t Storm::any_inside() {
+  const std::size_t first = below(workers_.size());
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const std::size_t number = (first + i) % workers_.size();
+    if (board_->seats[number].inside_until.load() != Instant(0)) {
+      return workers_[number].process.pid();
+    }
+  }
+  return any();
+}
+
 // One of those who are stopped was in the middle of a step, and has the lock of the gate.
 void Storm::look_whether_blocked() {
   try {

@@ -38,6 +38,8 @@ class Storm {
   [[nodiscard]] std::uint64_t below(std::uint64_t n) { return random_() % n; }
   void stop_one(Duration time);  // SIGSTOP; it goes on after so long.
   void kill_one();               // SIGKILL; another takes its place.
+  [[nodiscard]] pid_t any() { return workers_[below(workers_.size())].process.pid(); }
+  [[nodiscard]] pid_t any_inside();  // If there is one, else any.
   void note_fault(std::uint64_t count = 1) { faults_ += count; }
   // Sets a clock: leases that were asked for before may end before their time.
   template <typename Step>

@@ -23,6 +23,9 @@ struct StormPlan {
   Duration max_wait = std::chrono::seconds(5);
   Duration patience = std::chrono::seconds(2);
   Duration claim_window = std::chrono::milliseconds(200);
+  // Most stay inside for a moment, one in so many longer, so that it is renewed.
+  std::uint32_t long_holds = 200;
+  Duration longest_hold = std::chrono::milliseconds(1200);
   // Whether a waiter that was neither stopped nor kept from running is never passed. Otherwise only
   // who was in before another came is compared with it.
   bool keeps_order = true;

@@ -141,8 +141,9 @@ void StormVisitor::come_in(Lease& lease, Instant asked, const Call& call) {
 }
 
 void StormVisitor::hold(Lease& lease) {
-  // Sometimes longer than a short ttl: then it is renewed.
-  const Duration time(below(200) == 0 ? below(1'200'000) : below(2'000));
+  const bool is_long = below(plan_.long_holds) == 0;
+  const Duration time(
+      below(is_long ? static_cast<std::uint64_t>(plan_.longest_hold.count()) : 2'000));
   const Instant end = storm_now() + time;
   const bool forks = plan_.forks && below(4) == 0;
   for (bool first = true;; first = false) {
