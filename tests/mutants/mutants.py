@@ -91,7 +91,7 @@ MUTANTS = [
         "shm_faults_process_test"),
     Mutant(
         "no-repair-after-a-death", "half a step is believed: boostorg/interprocess#56",
-        "src/store/shm/cell.cpp", "if (taken != ShardLock::Taken::clean || control_.damaged.load(std::memory_order_relaxed) != 0) {", "if (false && taken != ShardLock::Taken::clean) {",
+        "src/store/shm/cell.cpp", "if (needs_repair(taken)) repair(moment);", "",
         "shm_crashwalk_process_test"),
     Mutant(
         "the-dead-keep-their-slots", "slots leak on kill -9",

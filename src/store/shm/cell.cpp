@@ -24,7 +24,7 @@ Cell::Cell(const Segment& segment, Process& process, std::uint32_t number,
       shard(control_.head, memory_, *this, segment.header().store, number) {}
 
 void Cell::put_right(ShardLock::Taken taken, model::Moment& moment) {
-  if (may_stamp(taken)) repair(moment);
+  if (needs_repair(taken)) repair(moment);
   const std::uint32_t deaths = segment_.header().deaths.load(kAcquire);
   if (deaths != control_.deaths_seen.load(kRelaxed)) {
     shard.end_dead(moment);

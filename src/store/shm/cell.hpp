@@ -21,7 +21,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   // in what was given back without the lock.
   void begin(ShardLock::Taken taken, model::Moment& moment) {
     const bool is_right =
-        !may_stamp(taken) &&
+        !needs_repair(taken) &&
         segment_.header().deaths.load(kAcquire) == control_.deaths_seen.load(kRelaxed) &&
         control_.returned.load(kAcquire) == 0;
     if (!is_right) [[unlikely]]
@@ -29,7 +29,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   }
   // A step found something that cannot be: the next one repairs it first.
   void note_damage() noexcept { control_.damaged.store(1); }
-  [[nodiscard]] bool may_stamp(ShardLock::Taken taken) const noexcept {
+  [[nodiscard]] bool needs_repair(ShardLock::Taken taken) const noexcept {
     return taken != ShardLock::Taken::clean || control_.damaged.load(kRelaxed) != 0;
   }
 

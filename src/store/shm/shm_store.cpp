@@ -35,7 +35,7 @@ class Guard {
     }
   }
 
-  [[nodiscard]] bool may_stamp() const noexcept { return cell_.may_stamp(taken_); }
+  [[nodiscard]] bool may_stamp() const noexcept { return cell_.needs_repair(taken_); }
   void begin(model::Moment& moment) {
     cell_.begin(taken_, moment);
     if (state_.is_buried()) state_.lose("other processes took this one for dead");
