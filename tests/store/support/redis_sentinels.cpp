@@ -1,5 +1,6 @@
 #include "store/support/redis_sentinels.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -134,14 +135,9 @@ std::vector<std::size_t> RedisSentinels::replicas() {
   return others;
 }
 
-bool RedisSentinels::is_named(std::size_t i) const {
-  const std::string expected = options_.hosts[i] + "\n" + ports_[i].text() + "\n";
-  for (const auto& sentinel : sentinels_) {
-    if (sentinel->try_command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main"}) == expected) {
-      return true;
-    }
-  }
-  return false;
+bool RedisSentinels::names(const RedisProcess& sentinel, std::size_t i) const {
+  return sentinel.try_command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main"}) ==
+         options_.hosts[i] + "\n" + ports_[i].text() + "\n";
 }
 
 // A replica may be connected and yet be sent nothing, so something is said and must arrive.
@@ -193,7 +189,10 @@ RedisSentinels::Failover RedisSentinels::fail_over(std::size_t primary, Loss los
   RedisProcess& lost = server(failover.before);
   loss == Loss::killed ? lost.kill() : lost.stop();
   std::optional<std::size_t> promoted;
-  while (!promoted || !is_named(*promoted)) {
+  const auto is_named = [&] {
+    return std::ranges::any_of(sentinels_, [&](auto& each) { return names(*each, *promoted); });
+  };
+  while (!promoted || !is_named()) {
     for (std::size_t i = 0; i < kEach && !promoted; ++i) {
       if (i != failover.before && is_primary(i)) promoted = i;
     }
@@ -206,9 +205,22 @@ RedisSentinels::Failover RedisSentinels::fail_over(std::size_t primary, Loss los
   return failover;
 }
 
+std::size_t RedisSentinels::agreed_primary() {
+  std::size_t primary = 0;
+  wait_until("the sentinels name the same primary", [&] {
+    for (primary = 0; primary < kEach; ++primary) {
+      const auto agrees = [&](auto& each) { return !each->is_running() || names(*each, primary); };
+      if (std::ranges::all_of(sentinels_, agrees)) return true;
+    }
+    return false;
+  });
+  return primary;
+}
+
+// A sentinel that has not heard of the new primary would make it a replica of the old one again.
 void RedisSentinels::bring_back() {
   for (const auto& sentinel : sentinels_) sentinel->go_on();
-  const std::size_t primary = this->primary();
+  const std::size_t primary = agreed_primary();
   for (std::size_t i = 0; i < kEach; ++i) {
     if (servers_[i]->state() == RedisProcess::State::dead) start_server(i, replica_of(primary));
     if (servers_[i]->state() == RedisProcess::State::stopped) {

@@ -64,7 +64,8 @@ class RedisSentinels {
   void start_server(std::size_t i, const std::vector<std::string>& role);
   void start_sentinel(std::size_t i);
   [[nodiscard]] bool is_primary(std::size_t i) const;
-  [[nodiscard]] bool is_named(std::size_t i) const;
+  [[nodiscard]] std::size_t agreed_primary();
+  [[nodiscard]] bool names(const RedisProcess& sentinel, std::size_t i) const;
   [[nodiscard]] bool is_replicated();
   [[nodiscard]] bool is_content(const RedisProcess& sentinel, std::size_t primary) const;
   [[nodiscard]] std::vector<std::string> replica_of(std::size_t primary) const;
