@@ -27,6 +27,7 @@ struct Worker::State {
       lock.lock();
       const Instant next = planned;
       while (!woken && !stopping && clock.now() < next) clock.wait_until(lock, changed, next);
+      if (!woken && needed <= next) needed = kForever;
       planned = Instant::min();
     }
   }
@@ -73,7 +74,6 @@ void Worker::stop() noexcept {
 
 void Worker::plan(Instant next) noexcept {
   const std::lock_guard lock(state_->mutex);
-  if (state_->needed <= state_->clock.now()) state_->needed = kForever;
   state_->planned = std::min(next, state_->needed);
 }
 
@@ -81,7 +81,7 @@ void Worker::need(Instant at) {
   if (at >= state_->planned.load()) return;
   const std::lock_guard lock(state_->mutex);
   state_->woken = true;
-  state_->needed = std::min(state_->needed, at);
+  if (at != Instant{0}) state_->needed = std::min(state_->needed, at);
   if (!state_->thread.joinable() && !state_->stopping) {
     const base::BlockSignals blocked;
     state_->planned = Instant::min();

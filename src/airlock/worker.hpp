@@ -26,7 +26,7 @@ class Worker {
   // needed again and again, for what is over each time before it is due, is not woken each time.
   void plan(Instant next) noexcept;
 
-  // Makes sure that it works at that moment or before. Cheap where it will anyway.
+  // Makes sure that it works at that moment or before; 0: now. Cheap where it will anyway.
   void need(Instant at);
 
  private:
