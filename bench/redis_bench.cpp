@@ -1,8 +1,7 @@
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
+#include <optional>
 #include <semaphore>
 #include <thread>
 
