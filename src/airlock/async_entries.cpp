@@ -110,18 +110,25 @@ bool AsyncEntries::is_cancelled(const Entry& entry) {
   return entry.is_cancelled;
 }
 
-void AsyncEntries::step(Entry& entry) {
+// Nothing as long as it waits. A failure is handed on outside the catch block: by then this thread
+// has let go of the exception, and whoever is told owns it alone.
+std::optional<Arrival> AsyncEntries::ask_again(Entry& entry) {
   try {
     if (is_cancelled(entry)) {
       entry.attempt.leave();
-      return finish(entry, Outcome<Lease>(Refused{.reason = Reason::late}));
+      return Outcome<Lease>(Refused{.reason = Reason::late});
     }
     const bool decided = entry.attempt.advance();
     show_standing(entry);
-    if (decided) return finish(entry, entry.attempt.take());
+    if (!decided) return std::nullopt;
+    return entry.attempt.take();
   } catch (...) {
-    return finish(entry, std::current_exception());
+    return std::current_exception();
   }
+}
+
+void AsyncEntries::step(Entry& entry) {
+  if (std::optional<Arrival> arrival = ask_again(entry)) return finish(entry, std::move(*arrival));
   if (!entry.attempt.watch(waker(entry.number, Why::news))) return ready(entry.number, Why::news);
   const std::lock_guard lock(mutex_);
   timers_.set(entry, entry.attempt.next());

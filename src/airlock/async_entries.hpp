@@ -72,6 +72,7 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
 
   void run();
   [[nodiscard]] std::vector<Entry*> collect();
+  [[nodiscard]] std::optional<Arrival> ask_again(Entry& entry);
   void step(Entry& entry);
   [[nodiscard]] bool is_cancelled(const Entry& entry);
   void finish(Entry& entry, Arrival arrival);
