@@ -135,6 +135,14 @@ MUTANTS = [
         "src/store/redis/lua/gate.lua", "redis.call('PEXPIRE', KEYS[g.at + part], ms)", "",
         "redis_connection_redis_test"),
     Mutant(
+        "a-part-of-a-gate-is-forgotten", "a clock is set back and forward",
+        "src/store/redis/lua/gate.lua", "    g.set_back = true\n", "",
+        "shifted_clock_redis_test"),
+    Mutant(
+        "a-limit-outlives-its-holders", "keys that end one by one",
+        "src/store/redis/lua/gate.lua", "    if g.override >= 0 then\n      redis.call('PERSIST'", "    if g.override >= 0 and part == 0 then\n      redis.call('PERSIST'",
+        "shifted_clock_redis_test"),
+    Mutant(
         "nobody-is-published-to", "everybody polls",
         "src/store/redis/lua/line.lua", "  return publish(v.channel, v.id .. g.hash)", "  return 1",
         "watch_contract_test"),

@@ -172,6 +172,34 @@ TEST_F(ShiftedClock, SetForwardAHolderLearnsItAndAWaiterComesIn) {
   EXPECT_TRUE(first->lost().stop_requested());
 }
 
+// Redis forgets the keys of a gate by its own clock. All of them or none: with the set of those inside
+// gone and their number left, the gate would be full for good.
+TEST_F(ShiftedClock, SetBackAndForwardAGateIsForgottenAsAWhole) {
+  EXPECT_TRUE(store_->release(admit(VisitorId::random(), 1s).token));
+  step(-30min);
+  (void)admit(VisitorId::random(), 1s);
+  step(90min);
+  EXPECT_TRUE(enters(asks("gate", VisitorId::random())));
+  EXPECT_EQ(store_->look("gate")->counts.holders, 1U);
+}
+
+TEST_F(ShiftedClock, SetForwardAnOperatorsLimitIsKeptAndNobodyUnderIt) {
+  store_->set_limit("gate", 2);
+  const Token ann = admit(VisitorId::random(), 1s).token;
+  (void)admit(VisitorId::random(), 1s);
+  EXPECT_TRUE(store_->release(ann));  // Now there is a free slot below another.
+  Request waits = asks("gate", VisitorId::random(), 3);
+  waits.permits->weight = 2;
+  waits.line.join = true;
+  EXPECT_TRUE(std::holds_alternative<Queued>(store_->admit(waits)));
+  step(3h);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(enters(asks("gate", VisitorId::random(), 5)));
+  EXPECT_FALSE(enters(asks("gate", VisitorId::random(), 5)));
+  const GateCounts counts = store_->look("gate")->counts;
+  EXPECT_EQ(counts.holders, 2U);
+  EXPECT_EQ(counts.waiting, 0U);
+}
+
 // A clock that was wrong for a moment.
 TEST_F(ShiftedClock, SetForwardAndBackAgainNothingIsStuck) {
   const Token ann = admit(VisitorId::random(), 300ms).token;

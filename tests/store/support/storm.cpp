@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "airlock/error.hpp"
@@ -170,6 +171,7 @@ std::uint64_t Storm::leaks() {
                     .visitor = VisitorId::random(),
                     .permits = Permits{.limit = plan_.limit, .weight = plan_.limit}};
   std::uint64_t left = 1;
+  std::string last;
   const auto is_free = [&] {
     try {
       const Answer answer = store_->admit(all);
@@ -178,14 +180,17 @@ std::uint64_t Storm::leaks() {
       }
       const GateCounts counts = store_->look("gate")->counts;
       left = counts.holders + counts.waiting;
+      last = std::to_string(counts.holders) + " inside, " + std::to_string(counts.waiting) + " wait";
       return left == 0 && std::holds_alternative<Granted>(answer);
-    } catch (const StoreError&) {
+    } catch (const StoreError& error) {
+      last = error.what();
       return false;
     }
   };
   const Duration time = plan_.forks ? Duration(5s) : plan_.ttl + plan_.patience + 5s;
-  const bool freed = becomes_true(is_free, milliseconds_until(storm_now() + time));
-  return freed ? 0 : std::max<std::uint64_t>(left, 1);
+  if (becomes_true(is_free, milliseconds_until(storm_now() + time))) return 0;
+  ADD_FAILURE() << "nobody is there and the gate is not free: " << last;
+  return std::max<std::uint64_t>(left, 1);
 }
 
 ChaosRow Storm::end(const std::string& scenario) {
@@ -200,6 +205,7 @@ ChaosRow Storm::end(const std::string& scenario) {
               static_cast<unsigned long long>(board.checks),
               static_cast<unsigned long long>(board.compared));
   EXPECT_GT(board.checks, 0U) << "nothing was checked";
+  EXPECT_EQ(board.broken, 0U) << "the store broke, and not what is between it and the visitors";
   return {.scenario = scenario,
           .faults = faults_ + board.forks,
           .operations = board.visits,

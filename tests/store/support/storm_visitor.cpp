@@ -13,6 +13,22 @@ namespace airlock::testing {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// No fault of a storm explains that.
+bool needs_an_operator(const Error& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const StoreError& cause) {
+    return cause.kind() == StoreError::Kind::incompatible;
+  } catch (const std::exception&) {
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // Hears when its visitor has a place in the line.
 class StormVisitor::Ear final : public Observer {
  public:
@@ -122,9 +138,10 @@ void StormVisitor::visit() {
     call.end();
     if (lease) return come_in(*lease, asked, call);
     if (kind > 1) ++board_.in_vain;
-  } catch (const Error&) {
+  } catch (const Error& error) {
     call.end();
     ++board_.failures;
+    if (needs_an_operator(error)) ++board_.broken;
     usleep(static_cast<useconds_t>(1'000 + below(10'000)));
   }
 }

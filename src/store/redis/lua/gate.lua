@@ -50,6 +50,7 @@ local function set_time(g)
   if g.now < g.last then
     g.offset = g.last - CLOCK
     g.now = g.last
+    g.set_back = true
   end
   g.last = g.now
 end
@@ -123,23 +124,23 @@ local function keep_until(g, moment)
   if moment > (g.needed or 0) then g.needed = moment end
 end
 
--- Every key ends by itself, later than what is in it; an operator's limit keeps the hash. A fence
--- that is ahead of a clock that was set back is needed until the clock has caught up.
+-- Every key ends by itself, later than what is in it, and all at once: a part of a gate is none. They
+-- end when the server's clock says so, which is told anew where the gate's time has left that clock
+-- behind. An operator's limit keeps them all. A fence that is ahead of a clock that was set back is
+-- needed until the clock has caught up.
 local function plan_expiry(g)
   local needed = math.max(g.needed or 0, g.now + IDLE, g.now + g.fence - WALL)
-  g.extends = needed + SPARE > g.kept
-  if g.extends then g.kept = needed + (needed - g.now) + 2 * SPARE end
+  local extends = needed + SPARE > g.kept
+  if extends then g.kept = needed + (needed - g.now) + 2 * SPARE end
+  g.expires_anew = extends or g.set_back or g.lifted
 end
 
 local function expire(g)
   local ms = math.ceil((g.kept - g.now) / 1000)
-  if g.override >= 0 then
-    redis.call('PERSIST', g.hash)
-  elseif g.extends or g.lifted then
-    redis.call('PEXPIRE', g.hash, ms)
-  end
-  for part = 1, 4 do
-    if g.extends or (g.made and g.made[part]) then
+  for part = 0, 4 do
+    if g.override >= 0 then
+      redis.call('PERSIST', KEYS[g.at + part])
+    elseif g.expires_anew or (g.made and g.made[part]) then
       redis.call('PEXPIRE', KEYS[g.at + part], ms)
     end
   end

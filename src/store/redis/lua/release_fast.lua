@@ -28,7 +28,9 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
       slots = slot
     elseif frees then
       redis.call('ZADD', KEYS[5], slot, slot)
-      if freed == 0 then redis.call('PEXPIRE', KEYS[5], math.ceil((kept - now) / 1000)) end
+      if freed == 0 and override < 0 then
+        redis.call('PEXPIRE', KEYS[5], math.ceil((kept - now) / 1000))
+      end
       freed = freed + 1
     end
     if freed > 0 and freed == slots then
