@@ -21,7 +21,7 @@ KEYS = ["name", "value", "reference", "ratio", "spread", "aim", "holds"]
 
 def check_rows(program, folder):
     out = folder / "summary.json"
-    for name in ["memory: rate decision", "growth: memory: 10 holders"]:
+    for name in ["memory: rate decision, one", "growth: memory: 10 holders"]:
         subprocess.run([program, "--quick", "--filter", name, "--out", out], check=True)
         rows = json.loads(out.read_text())
         assert [list(row) for row in rows] == [KEYS], rows

@@ -108,6 +108,8 @@ class ExtentArray {
     const View& view = view_[number];
     return view.items[(ref - start_of(number)) & view.mask];
   }
+  // It will be needed: among many, each is a wait for memory, and these may pass side by side.
+  void send_for(Ref ref) const noexcept { __builtin_prefetch(&(*this)[ref]); }
   [[nodiscard]] std::uint32_t extents() const noexcept {
     return std::min(extents_.get(), max_extents_);
   }

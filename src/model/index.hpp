@@ -57,6 +57,8 @@ class Index {
     return {};
   }
 
+  void send_for(std::uint32_t hash) const noexcept { buckets_.send_for(bucket_of(hash)); }
+
   void insert(At<Record> record) {
     if (++head_.items > head_.buckets) split();
     Ref& bucket = buckets_[bucket_of(record->hash)];

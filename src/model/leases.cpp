@@ -18,11 +18,13 @@ namespace airlock::model {
   const auto ref = static_cast<Ref>(token.place);
   if (token.fence == 0 || !visits_.has(ref)) return false;
   const At<Visit> visit = visits_.at(ref);
+  deadlines_.send_for(ref);
   const auto is_meant = [&] {
     return visit->fence() == token.fence && visit->state() == VisitState::holding &&
            visit->visitor == token.visitor;
   };
   if (!is_meant()) return false;
+  visit_index_.send_for(visit->hash);
   const At<Gate> gate = gates_.at(visit->gate);
   if (gate->view() != token.gate.view()) return false;
   gate->last_used = moment.now;

@@ -17,8 +17,8 @@ void Shard::LineOrder::sum(Ref ref) const noexcept {
 }
 
 void Shard::reap(At<Gate> gate, Micros now) {
-  const auto first_of = [&](Ref root) {
-    const Ref first = by_deadline().first(root);
+  const auto first_of = [&](const Ends& ends) {
+    const Ref first = by_deadline().first(ends);
     return first == kNone ? At<Visit>() : visits_.at(first);
   };
   Leash all(2 * visits_.end() + Leash::kLong);
@@ -238,8 +238,8 @@ std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) con
 // When something may change at the gate by time alone.
 Micros Shard::next_event(Gate& gate, Micros now) {
   Micros event = kNever;
-  for (const Ref root : {gate.inside, gate.outside}) {
-    const Ref first = by_deadline().first(root);
+  for (const Ends* ends : {&gate.inside, &gate.outside}) {
+    const Ref first = by_deadline().first(*ends);
     if (first != kNone) event = std::min(event, deadlines_[first].deadline);
   }
   if (gate.line != kNone && gate.rate_due != 0) event = std::min(event, gate.rate_due);

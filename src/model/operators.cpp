@@ -193,9 +193,8 @@ bool Shard::purge(std::string_view name, std::uint32_t hash, Moment& moment) {
   Gate& gate = *found;
   gate.last_used = moment.now;
   Leash all(visits_.end() + Leash::kLong);
-  for (Ref Gate::*root : {&Gate::outside, &Gate::inside}) {
-    for (Ref ref = by_deadline().first(gate.*root); ref != kNone;
-         ref = by_deadline().first(gate.*root)) {
+  for (const Ends* ends : {&gate.outside, &gate.inside}) {
+    for (Ref ref = by_deadline().first(*ends); ref != kNone; ref = by_deadline().first(*ends)) {
       all.step();
       remove(found, visits_.at(ref));
     }

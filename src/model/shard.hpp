@@ -199,7 +199,7 @@ class Shard {
                                     Moment& moment);
   [[nodiscard]] bool reserve_visits(std::uint32_t count);
   [[nodiscard]] bool match_extents();
-  void insert_by_deadline(Ref& root, At<Visit> visit);
+  void insert_by_deadline(Ends& ends, At<Visit> visit);
   static void raise_line_limit(Gate& gate, const Visit& visit) noexcept;
   void add(At<Gate> gate, At<Visit> visit);
   void attach(At<Gate> gate, At<Visit> visit);

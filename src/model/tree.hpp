@@ -15,6 +15,12 @@ struct Links {
   Ref parent = kNone;
 };
 
+// A tree whose last record is at hand.
+struct Ends {
+  Ref root = kNone;
+  Ref last = kNone;
+};
+
 // An ordered set of records: a treap whose priorities are hashes of the places, so that it needs no
 // random source and no balance fields. Expected O(log n) everywhere; erasing needs no search and
 // touches only neighbours unless sums are kept.
@@ -46,6 +52,27 @@ class Tree {
     root = kNone;
   }
 
+  // The same where the last is kept: who comes after everybody, as deadlines mostly do, is put there
+  // in O(1).
+  void insert(Ends& ends, Ref ref) const {
+    static_assert(!Traits::kSums, "sums change all the way down");
+    if (ends.root != kNone && traits_.before(ref, ends.last)) return insert_below(ends.root, ref);
+    if (ends.root == kNone) {
+      insert(ends.root, ref);
+    } else {
+      put(ends.root, traits_.links(ends.last).right, ends.last, ref);
+    }
+    ends.last = ref;
+  }
+
+  void erase(Ends& ends, Ref ref) const {
+    if (ends.last == ref) {
+      const Links& links = traits_.links(ref);
+      ends.last = links.left != kNone ? last(links.left) : links.parent;
+    }
+    erase(ends.root, ref);
+  }
+
   [[nodiscard]] Ref first(Ref root) const {
     if (root == kNone) return kNone;
     for (Leash leash; traits_.links(root).left != kNone; root = traits_.links(root).left) {
@@ -53,6 +80,8 @@ class Tree {
     }
     return root;
   }
+
+  [[nodiscard]] Ref first(const Ends& ends) const { return first(ends.root); }
 
   [[nodiscard]] Ref next(Ref ref) const {
     if (traits_.links(ref).right != kNone) return first(traits_.links(ref).right);
@@ -68,6 +97,13 @@ class Tree {
 
  private:
   // Out of line: with nobody else in the tree, the usual case, none of it runs.
+  [[nodiscard]] Ref last(Ref root) const {
+    for (Leash leash; traits_.links(root).right != kNone; root = traits_.links(root).right) {
+      leash.step();
+    }
+    return root;
+  }
+
   [[gnu::noinline]] void insert_below(Ref& root, Ref ref) const {
     Ref parent = kNone;
     Ref* place = &root;
@@ -79,9 +115,15 @@ class Tree {
       Links& links = traits_.links(parent);
       place = traits_.before(ref, parent) ? &links.left : &links.right;
     }
-    *place = ref;
+    put(root, *place, parent, ref);
+  }
+
+  // In this empty place below `parent`, then up as far as it belongs.
+  [[gnu::noinline]] void put(Ref& root, Ref& place, Ref parent, Ref ref) const {
+    place = ref;
     traits_.links(ref) = {kNone, kNone, parent};
     if constexpr (Traits::kSums) traits_.sum(ref);
+    Leash leash;
     while (traits_.links(ref).parent != kNone &&
            priority(traits_.links(ref).parent) < priority(ref)) {
       leash.step();
@@ -91,6 +133,10 @@ class Tree {
 
   [[gnu::noinline]] void erase_among(Ref& root, Ref ref) const {
     Links& links = traits_.links(ref);
+    // Sent for together: in a large tree each is a wait for memory.
+    for (const Ref other : {links.left, links.right, links.parent}) {
+      __builtin_prefetch(&traits_.links(other));
+    }
     Leash leash;
     while (links.left != kNone && links.right != kNone) {
       leash.step();

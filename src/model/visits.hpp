@@ -77,9 +77,9 @@ inline bool Shard::reserve_visits(std::uint32_t count) {
   return visits_.reserve(count) && (visits_.runs_beside(places_) || match_extents());
 }
 
-inline void Shard::insert_by_deadline(Ref& root, At<Visit> visit) {
+inline void Shard::insert_by_deadline(Ends& ends, At<Visit> visit) {
   deadlines_[visit.ref].deadline = visit->deadline();
-  by_deadline().insert(root, visit.ref);
+  by_deadline().insert(ends, visit.ref);
 }
 
 inline void Shard::raise_line_limit(Gate& gate, const Visit& visit) noexcept {

@@ -368,6 +368,16 @@ struct ByKey {
   }
 };
 
+std::uint32_t deepest_of(const Records& records) {
+  std::uint32_t deepest = 0;
+  records.pool.for_each([&](Ref ref) {
+    std::uint32_t depth = 0;
+    for (; ref != kNone; ref = records.pool[ref].links.parent) ++depth;
+    deepest = std::max(deepest, depth);
+  });
+  return deepest;
+}
+
 class TreeTest : public ::testing::Test {
  protected:
   Ref add(std::uint32_t key) {
@@ -446,13 +456,60 @@ TEST_F(TreeTest, IsASetWhateverHappens) {
 
 TEST_F(TreeTest, StaysShallowWhenFilledInOrder) {
   for (std::uint32_t key = 0; key < 100'000; ++key) add(key);
-  std::uint32_t deepest = 0;
-  records_.pool.for_each([&](Ref ref) {
-    std::uint32_t depth = 0;
-    for (; ref != kNone; ref = records_.pool[ref].links.parent) ++depth;
-    deepest = std::max(deepest, depth);
-  });
-  EXPECT_LT(deepest, 60U);
+  EXPECT_LT(deepest_of(records_), 60U);
+}
+
+struct ByKeyAlone : ByKey {
+  static constexpr bool kSums = false;
+};
+
+// Newest keys mostly, some old ones, and whoever is last leaves more often than others. Equal keys stay
+// in the order in which they came.
+TEST(TreeWithItsLast, IsTheSameAsWithout) {
+  Records records;
+  const Tree<ByKeyAlone> tree(ByKeyAlone{{&records.pool}});
+  Ends ends;
+  std::vector<std::pair<std::uint32_t, Ref>> expected;
+  std::mt19937 random(7);
+  for (std::uint32_t i = 0; i < kOperations; ++i) {
+    const bool fills = i / 5'000 % 2 == 0;
+    if (expected.empty() || random() % 10 < (fills ? 6U : 4U)) {
+      const std::uint32_t key = random() % 4 == 0 ? static_cast<std::uint32_t>(random() % (i + 1)) : i / 3;
+      const Ref ref = records.take();
+      records.pool[ref].key = key;
+      tree.insert(ends, ref);
+      const auto after = std::ranges::upper_bound(
+          expected, key, {}, [](const auto& entry) { return entry.first; });
+      expected.emplace(after, key, ref);
+    } else {
+      const auto leaves = random() % 3 == 0
+                              ? expected.end() - 1
+                              : expected.begin() + static_cast<long>(random() % expected.size());
+      tree.erase(ends, leaves->second);
+      records.give(leaves->second);
+      expected.erase(leaves);
+    }
+    ASSERT_EQ(ends.last, expected.empty() ? kNone : expected.back().second);
+    if (i % 1'000 != 0) continue;
+    Ref ref = tree.first(ends);
+    for (const auto& [key, other] : expected) {
+      ASSERT_EQ(ref, other);
+      ref = tree.next(ref);
+    }
+    ASSERT_EQ(ref, kNone);
+  }
+}
+
+TEST(TreeWithItsLast, StaysShallowWhenFilledInOrder) {
+  Records records;
+  const Tree<ByKeyAlone> tree(ByKeyAlone{{&records.pool}});
+  Ends ends;
+  for (std::uint32_t key = 0; key < 100'000; ++key) {
+    const Ref ref = records.take();
+    records.pool[ref].key = key;
+    tree.insert(ends, ref);
+  }
+  EXPECT_LT(deepest_of(records), 60U);
 }
 
 // --- slots ---
