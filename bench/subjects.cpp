@@ -41,9 +41,8 @@ void AskOneGate::check(std::uint64_t operations) {
   require_grants(*gate, operations);
   require(released_ == (request_.permits ? operations : 0), "every admission was given back");
   require(gate->counts.holders == 0, "nobody holds at the end");
-  const auto limits = std::ranges::count_if(request_.rates, [](const Rate& rate) {
-    return rate.algorithm != Rate::Algorithm::no_limit;
-  });
+  const auto limits = std::ranges::count_if(
+      request_.rates, [](const Rate& rate) { return rate.algorithm != Rate::Algorithm::no_limit; });
   require(std::ssize(gate->rates) == limits, "every tier was charged");
 }
 

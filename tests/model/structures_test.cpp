@@ -474,12 +474,13 @@ TEST(TreeWithItsLast, IsTheSameAsWithout) {
   for (std::uint32_t i = 0; i < kOperations; ++i) {
     const bool fills = i / 5'000 % 2 == 0;
     if (expected.empty() || random() % 10 < (fills ? 6U : 4U)) {
-      const std::uint32_t key = random() % 4 == 0 ? static_cast<std::uint32_t>(random() % (i + 1)) : i / 3;
+      const std::uint32_t key =
+          random() % 4 == 0 ? static_cast<std::uint32_t>(random() % (i + 1)) : i / 3;
       const Ref ref = records.take();
       records.pool[ref].key = key;
       tree.insert(ends, ref);
-      const auto after = std::ranges::upper_bound(
-          expected, key, {}, [](const auto& entry) { return entry.first; });
+      const auto after = std::ranges::upper_bound(expected, key, {},
+                                                  [](const auto& entry) { return entry.first; });
       expected.emplace(after, key, ref);
     } else {
       const auto leaves = random() % 3 == 0

@@ -180,7 +180,8 @@ std::uint64_t Storm::leaks() {
       }
       const GateCounts counts = store_->look("gate")->counts;
       left = counts.holders + counts.waiting;
-      last = std::to_string(counts.holders) + " inside, " + std::to_string(counts.waiting) + " wait";
+      last =
+          std::to_string(counts.holders) + " inside, " + std::to_string(counts.waiting) + " wait";
       return left == 0 && std::holds_alternative<Granted>(answer);
     } catch (const StoreError& error) {
       last = error.what();

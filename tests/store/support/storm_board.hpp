@@ -64,7 +64,8 @@ struct StormBoard {
   std::atomic<Instant> last_entry = Instant(0);
   std::atomic<std::uint32_t> blocked = 0;  // Changes when one is stopped in the middle of a step.
 
-  std::atomic<std::uint64_t> visits = 0, in_vain = 0, failures = 0, broken = 0, forks = 0, checks = 0;
+  std::atomic<std::uint64_t> visits = 0, in_vain = 0, failures = 0, broken = 0, forks = 0,
+                             checks = 0;
   std::atomic<std::uint64_t> too_many = 0, gone = 0, late = 0, compared = 0;
   std::atomic<std::size_t> noted = 0;
   std::array<Visit, kVisits> log;
