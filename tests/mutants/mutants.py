@@ -102,6 +102,10 @@ MUTANTS = [
         "src/store/shm/cell.cpp", "if (!noted) control_.more_returned.store(1);", "(void)noted;",
         "shm_death_process_test"),
     Mutant(
+        "who-unlocks-does-not-look-back", "what was given back meanwhile waits for the next one to come",
+        "src/store/shm/shard_lock.cpp", "  base::futex_wake(low_half(), 1);\n  return true;", "  base::futex_wake(low_half(), 1);\n  return false;",
+        "shm_death_process_test"),
+    Mutant(
         "a-link-is-followed", "a planted symbolic link",
         "src/store/shm/file.cpp", "O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY", "O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY",
         "shm_hostile_test"),

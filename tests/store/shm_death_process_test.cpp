@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -259,6 +260,37 @@ TEST_F(ShmDeath, HoweverManyAreGivenBackWhileTheLockIsHeldNoneIsForgotten) {
   child.signal(SIGCONT);
   EXPECT_TRUE(child.wait());
   EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
+}
+
+// Its owner is in the middle of its step, nearly always, and nobody else comes.
+TEST_F(ShmDeath, WhatIsGivenBackWhileTheLockIsHeldIsHandedOverByItsOwner) {
+  constexpr std::uint32_t kMany = 5'000;  // To look at them takes a while.
+  std::vector<Token> tokens;
+  for (std::uint32_t i = 0; i < kMany; ++i) {
+    tokens.push_back(std::get<Granted>(store_->admit(ask(std::to_string(i), kMany))).token);
+  }
+  for (std::size_t i = 0; i < 10; ++i) {
+    const std::string name = "next " + std::to_string(i);
+    ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(wait_for(name, kMany))));
+    std::atomic<bool> told = false;
+    ASSERT_TRUE(store_->watch("gate", VisitorId::named(name), [&] { told = true; }));
+    SharedValue<std::atomic<int>> looks;
+    SharedValue<std::atomic<bool>> last;
+    Child owner([&] {
+      const auto store = open();
+      for (; !*last; ++*looks) (void)store->look("gate");
+    });
+    ASSERT_TRUE(becomes_true([&] { return *looks != 0; }));
+    owner.signal(SIGSTOP);
+    owner.wait_until_stopped();
+    EXPECT_TRUE(store_->release(tokens[i]));
+    *last = true;
+    owner.signal(SIGCONT);
+    EXPECT_TRUE(owner.wait());
+    EXPECT_TRUE(becomes_true([&] { return told.load(); }, 1s)) << "round " << i;
+    store_->unwatch("gate", VisitorId::named(name));
+    ASSERT_TRUE(enters(wait_for(name, kMany)));
+  }
 }
 
 TEST_F(ShmDeath, AForkedChildKeepsNothingOfItsParentAlive) {

@@ -30,7 +30,7 @@ void Cell::put_right(ShardLock::Taken taken, model::Moment& moment) {
     shard.end_dead(moment);
     control_.deaths_seen.store(deaths, kRelaxed);
   }
-  if (control_.returned.load(kAcquire) != 0) fold(moment);
+  if (has_returned()) fold(moment);
 }
 
 void Cell::repair(model::Moment& moment) {

@@ -104,11 +104,22 @@ void ShardLock::throw_busy(model::Owner owner) const {
                        " is in the middle of a step and does not go on; is it stopped?");
 }
 
-void ShardLock::unlock_awaited(std::uint64_t seen) noexcept {
-  if (seen != (process_.self() | kAwaited)) return;
-  if (word_.compare_exchange_strong(seen, 0, std::memory_order_release, kRelaxed)) {
-    base::futex_wake(low_half(), 1);
+bool ShardLock::await_unlock() noexcept {
+  std::uint64_t seen = word_.load(kRelaxed);
+  while (seen != 0) {
+    // Written even if it says so already: what it stands for is new.
+    if (word_.compare_exchange_weak(seen, seen | kAwaited, std::memory_order_release, kRelaxed)) {
+      return true;
+    }
   }
+  return false;
+}
+
+bool ShardLock::unlock_awaited(std::uint64_t seen) noexcept {
+  if (seen != (process_.self() | kAwaited)) return false;
+  if (!word_.compare_exchange_strong(seen, 0, std::memory_order_acq_rel, kRelaxed)) return false;
+  base::futex_wake(low_half(), 1);
+  return true;
 }
 
 }  // namespace airlock::shm

@@ -29,24 +29,26 @@ class ShardLock {
   // Waits for that, a few microseconds at most.
   [[nodiscard]] bool is_free_soon() const noexcept { return is_free() || becomes_free(); }
 
-  // Leaves it alone if somebody took it from this process.
-  void unlock() noexcept {
+  // Leaves it alone if somebody took it from this process. Whether somebody awaited it, who may have
+  // left something behind and gone: all that was done before `await_unlock` is seen.
+  bool unlock() noexcept {
     std::uint64_t expected = process_.self();
-    if (!word_.compare_exchange_strong(expected, 0, std::memory_order_release,
-                                       std::memory_order_relaxed)) {
-      unlock_awaited(expected);
-    }
+    return !word_.compare_exchange_strong(expected, 0, std::memory_order_release,
+                                          std::memory_order_relaxed) &&
+           unlock_awaited(expected);
   }
+  // Has its owner told when it unlocks. False: it is free.
+  [[nodiscard]] bool await_unlock() noexcept;
 
  private:
-  static constexpr std::uint64_t kAwaited = 1;  // Somebody may sleep until it is free.
+  static constexpr std::uint64_t kAwaited = 1;  // Somebody wants to know when it is free.
 
   [[gnu::cold, nodiscard]] bool becomes_free() const noexcept;
   [[gnu::cold]] Taken wait(Duration timeout);
   [[nodiscard]] bool take_from(std::uint64_t seen) noexcept;
   void sleep(std::uint64_t seen, Duration at_most) noexcept;
   [[noreturn]] void throw_busy(model::Owner owner) const;
-  [[gnu::cold]] void unlock_awaited(std::uint64_t seen) noexcept;
+  [[gnu::cold]] bool unlock_awaited(std::uint64_t seen) noexcept;
   [[nodiscard]] const std::atomic<std::uint32_t>& low_half() const noexcept;
 
   Shared<std::uint64_t>& word_;

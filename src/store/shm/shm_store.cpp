@@ -20,19 +20,12 @@ class ShmStore;
 class Guard {
  public:
   Guard(ShmStore& store, State& state, Cell& cell);
-  Guard(State& state, Cell& cell, ShardLock::Taken taken) noexcept
-      : state_(state), cell_(cell), taken_(taken) {}
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
+  // Who gave back while the lock was held has gone, and nobody else may come: its owner looks. One
+  // who took it since then has begun with that.
   ~Guard() {
-    if (model::take_damage()) cell_.note_damage();
-    if (cell_.has_told()) {
-      const Cell::Told told = cell_.take_told();
-      cell_.lock.unlock();
-      state_.deliver(told);
-    } else {
-      cell_.lock.unlock();
-    }
+    while (end() && cell_.has_returned() && cell_.lock.try_lock()) begin_anew();
   }
 
   [[nodiscard]] bool may_stamp() const noexcept { return cell_.needs_repair(taken_); }
@@ -43,6 +36,18 @@ class Guard {
   }
 
  private:
+  // Whether somebody awaited that.
+  bool end() noexcept {
+    if (model::take_damage()) cell_.note_damage();
+    if (!cell_.has_told()) return cell_.lock.unlock();
+    const Cell::Told told = cell_.take_told();
+    const bool awaited = cell_.lock.unlock();
+    state_.deliver(told);
+    return awaited;
+  }
+  [[gnu::cold]] void begin_anew() noexcept;
+
+  ShmStore& store_;
   State& state_;
   Cell& cell_;
   ShardLock::Taken taken_;
@@ -136,12 +141,12 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
     return *state;
   }
 
-  // A stopped owner of the lock keeps nobody from giving back. Whoever comes next folds it in; if
-  // the lock is free by now, this thread.
+  // A stopped owner of the lock keeps nobody from giving back. It folds that in when it goes on, or
+  // whoever comes after it; if the lock is free by now, this thread.
   bool released_aside(State& state, Cell& cell, const Token& token) {
     if (cell.lock.is_free_soon()) return false;
     if (!cell.give_up(token, clock().now().count())) return false;
-    if (!cell.lock.is_free()) return true;
+    if (cell.lock.await_unlock()) return true;
     try {
       Step step(*this, state, cell);
     } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): it is given back all the same
@@ -155,7 +160,17 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
 };
 
 Guard::Guard(ShmStore& store, State& state, Cell& cell)
-    : state_(state), cell_(cell), taken_(cell.lock.lock(store.timeout())) {}
+    : store_(store), state_(state), cell_(cell), taken_(cell.lock.lock(store.timeout())) {}
+
+void Guard::begin_anew() noexcept {
+  taken_ = ShardLock::Taken::clean;
+  const model::Micros now = store_.clock().now().count();
+  model::Moment moment{now, cell_.wall_at(now, store_.clock()), cell_.draw};
+  try {
+    begin(moment);
+  } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): it is for others that this looks
+  }
+}
 
 }  // namespace
 
