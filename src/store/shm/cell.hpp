@@ -36,9 +36,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   // Gives back without the lock. False: it is not there; look for it.
   [[nodiscard]] bool give_up(const Token& token, model::Micros now);
   // Whether that is still to be folded in.
-  [[nodiscard]] bool has_returned() const noexcept {
-    return control_.returned.load(kAcquire) != 0;
-  }
+  [[nodiscard]] bool has_returned() const noexcept { return control_.returned.load(kAcquire) != 0; }
 
   // Whom the step has told something, for after it. More than fit: all are called.
   struct Told {
