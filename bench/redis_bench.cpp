@@ -353,6 +353,63 @@ class PlainLine {
   std::string turns_;
 };
 
+// The commands that a hand-over and its claim give to Redis, with values of the same size, and nothing else: what any
+// script costs that keeps a line, leases and their ends like this.
+class CommandsLine {
+ public:
+  CommandsLine() {
+    subscription_.subscribe(channel_);
+    join_ = releaser_.load(R"lua(
+      redis.call('HSET', KEYS[1], 'm', ARGV[2], 'holder', ARGV[2], 'head', ARGV[2], 'c', ARGV[2])
+      redis.call('ZADD', KEYS[2], 1, 'holder')
+      redis.call('ZADD', KEYS[3], 1, 'head')
+      redis.call('ZADD', KEYS[4], 1, 'head'))lua");
+    release_ = releaser_.load(R"lua(
+      redis.call('TIME')
+      redis.call('HMGET', KEYS[1], 'm', 'holder', 'p')
+      redis.call('ZRANGE', KEYS[4], 0, 0)
+      redis.call('HGET', KEYS[1], 'head')
+      redis.call('PUBLISH', ARGV[1], 'head')
+      redis.call('HDEL', KEYS[1], 'holder')
+      redis.call('ZADD', KEYS[2], 2, 'head')
+      redis.call('ZREM', KEYS[2], 'holder')
+      redis.call('ZREM', KEYS[3], 'head')
+      redis.call('ZREM', KEYS[4], 'head')
+      redis.call('HSET', KEYS[1], 'head', ARGV[2])
+      redis.call('HSET', KEYS[1], 'm', ARGV[2]))lua");
+    claim_ = releaser_.load(R"lua(
+      redis.call('TIME')
+      redis.call('HMGET', KEYS[1], 'm', 'p', 'head')
+      redis.call('ZADD', KEYS[2], 3, 'head')
+      redis.call('HGET', KEYS[1], 'c')
+      return redis.call('HSET', KEYS[1], 'm', ARGV[2], 'head', ARGV[2], 'c', ARGV[2]))lua");
+  }
+  void hold() {}
+  void release() { (void)run(releaser_, release_); }
+  void join() { (void)run(claimer_, join_); }
+  void await_turn() {
+    subscription_.await_message();
+    require(run(claimer_, claim_) == "0", "all was there");
+  }
+  void leave() {}
+  void check(std::uint64_t /*turns*/) {}
+
+ private:
+  std::string run(PlainRedis& redis, const std::string& script) const {
+    return redis.call({"EVALSHA", script, "4", channel_, channel_ + ":in", channel_ + ":out",
+                       channel_ + ":line", channel_, value_});
+  }
+
+  PlainRedis releaser_{Way::unix_socket};
+  PlainRedis subscription_{Way::unix_socket};
+  PlainRedis claimer_{Way::unix_socket};
+  std::string channel_ = unused_gate();
+  std::string value_ = std::string(184, 'v');
+  std::string join_;
+  std::string release_;
+  std::string claim_;
+};
+
 // A release that hands over, the claim, and the one who released joins the end of the line.
 class Circle final : public Subject {
  public:
@@ -437,6 +494,12 @@ void add_redis_rows(std::vector<Row>& rows) {
                   .aim = {},
                   .subject = make<ReleaseToRunning<GateLine>>(),
                   .reference = make<ReleaseToRunning<ScriptLine>>(),
+                  .time = Time::wall});
+  rows.push_back({.name = "redis: the commands of a release and a claim, without rules",
+                  .against = "EVALSHA with PUBLISH, subscriber, EVALSHA",
+                  .aim = {},
+                  .subject = make<ReleaseToRunning<CommandsLine>>(),
+                  .reference = make<ReleaseToRunning<PlainLine>>(),
                   .time = Time::wall});
   rows.push_back({.name = "redis: 16 threads acquire + release",
                   .against = "16 plain hiredis threads, same scripts",
