@@ -37,6 +37,21 @@ void Shard::check_room(const Request& request) {
   if (rates != 0 && !tiers_.reserve(2 * rates)) throw_no_room("another visitor");
 }
 
+// Field by field: a copy in wide words of what was just written in narrow ones waits for them.
+inline Answer Shard::granting(const Request& request, Fence fence, std::uint64_t place,
+                              std::uint32_t taken, const RateInfo& rate) const {
+  Answer answer(std::in_place_type<Granted>, InPlace{[&] {
+                  return Granted{.token = {store_, request.gate, request.visitor, fence, place}};
+                }});
+  Granted& granted = *std::get_if<Granted>(&answer);
+  granted.taken = taken;
+  granted.rate.limit = rate.limit;
+  granted.rate.remaining = rate.remaining;
+  granted.rate.retry_after = rate.retry_after;
+  granted.rate.reset_after = rate.reset_after;
+  return answer;
+}
+
 Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& asker,
                         const RateVerdict& rate, Moment& moment) {
   if (request.permits && !slots_.reserve(*gate)) throw_no_room("another slot");
@@ -56,19 +71,11 @@ Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& aske
     const Fence stamp = prepare(gate, visit, moment.now + request.dedupe.count(), moment);
     publish(gate, visit, VisitState::spent, stamp);
   }
-  // Field by field: a copy in wide words of what was just written in narrow ones waits for them.
-  Answer answer(std::in_place_type<Granted>, InPlace{[&] {
-                  return Granted{.token = {store_, request.gate, request.visitor, fence, place}};
-                }});
+  Answer answer = granting(request, fence, place, rate.taken, rate.info);
   Granted& granted = *std::get_if<Granted>(&answer);
   if (request.permits) granted.expires_in = request.permits->ttl;
   if (slot != kNone) granted.slot = slot;
-  granted.taken = rate.taken;
   granted.delay = rate.delay;
-  granted.rate.limit = rate.info.limit;
-  granted.rate.remaining = rate.info.remaining;
-  granted.rate.retry_after = rate.info.retry_after;
-  granted.rate.reset_after = rate.info.reset_after;
   return answer;
 }
 
@@ -107,6 +114,15 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   const At<Gate> gate = open_gate(request.gate, hash, moment);
   gate->last_used = moment.now;
   settle(gate, moment);
+  if (Tier* const tier = sole_tier(*gate, request); tier != nullptr) {
+    const Rate& rate = request.rates.front();
+    const Tally tally = weigh(rate, tier, request.cost, moment.now);
+    if (tally.allowed) {
+      charge(rate, *tier, request.cost, tally.after, moment.now);
+      count_grant(gate->tallies, 0);
+      return granting(request, 0, 0, request.cost, tally.info);
+    }
+  }
   check_room(request);
   At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
   if (visit && visit->state() == VisitState::spent && request.dedupe == Duration(0)) {

@@ -219,6 +219,7 @@ class Shard {
 
   // Rates (tiers.hpp, tiers.cpp).
   [[nodiscard]] Tier* find_tier(const Gate& gate, const Rate& rate) const;
+  [[nodiscard]] Tier* sole_tier(const Gate& gate, const Request& request) const;
   void weigh_all(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
   [[nodiscard]] std::uint32_t available_of(const Gate& gate, const RateAsk& ask, Micros now) const;
   void weigh_in_mode(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
@@ -301,6 +302,8 @@ class Shard {
                                   bool several, Moment& moment);
   [[nodiscard]] std::optional<Refused> line_refuses(Gate& gate, const Request& request,
                                                     const RateInfo& rate, Micros now);
+  [[nodiscard]] Answer granting(const Request& request, Fence fence, std::uint64_t place,
+                                std::uint32_t taken, const RateInfo& rate) const;
   Answer grant_now(At<Gate> gate, const Request& request, const Asker& asker,
                    const RateVerdict& rate, Moment& moment);
   [[nodiscard]] Granted granted(const GateName& gate, At<Visit> visit, Micros now) const;
