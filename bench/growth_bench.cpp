@@ -193,6 +193,7 @@ struct StoreKind {
   MakePlace make;
   std::uint32_t most;
   Time time;
+  Cores cores;
 };
 
 struct Thing {
@@ -212,10 +213,10 @@ std::unique_ptr<Grown> make_grown(std::unique_ptr<Place> place) {
 
 const std::vector<StoreKind>& stores() {
   static const std::vector<StoreKind> kStores = {
-      {"memory", make_place<InMemory>, 100'000, Time::cpu},
-      {"shm", make_place<InShm>, 100'000, Time::cpu},
+      {"memory", make_place<InMemory>, 100'000, Time::cpu, Cores::any},
+      {"shm", make_place<InShm>, 100'000, Time::cpu, Cores::any},
 #ifdef AIRLOCK_WITH_REDIS
-      {"redis", make_place<InRedis>, 10'000, Time::wall},
+      {"redis", make_place<InRedis>, 10'000, Time::wall, Cores::clients},
 #endif
   };
   return kStores;
@@ -247,6 +248,7 @@ void add_growth_rows(std::vector<Row>& rows) {
                         .subject = [=] { return grow(kind, thing, count); },
                         .reference = [=] { return grow(kind, thing, 1); },
                         .time = kind.time,
+                        .cores = kind.cores,
                         .effort = kRough});
       }
     }

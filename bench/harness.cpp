@@ -73,6 +73,7 @@ std::optional<bool> Result::holds() const {
 
 Result measure(const Row& row, const Effort& usual) {
   const Effort& effort = row.effort ? *row.effort : usual;
+  const Pinned pinned(row.cores);
   Side subject(row.subject(), row.time);
   Side reference(row.reference(), row.time);
   subject.warm_up(effort);

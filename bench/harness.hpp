@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "pinned.hpp"
+
 // Compares one thing with another in the same run.
 //
 //   rows.push_back({.name = "memory: acquire + release",
@@ -82,6 +84,7 @@ struct Row {
   std::function<std::unique_ptr<Subject>()> subject;  // Called when the row's turn comes.
   std::function<std::unique_ptr<Subject>()> reference;
   Time time = Time::cpu;
+  Cores cores = Cores::any;
   std::optional<Effort> effort = {};  // Instead of that of the run.
 
   [[nodiscard]] std::string title() const { return name + ", against " + against; }

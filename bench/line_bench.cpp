@@ -237,6 +237,7 @@ void add_line_rows(std::vector<Row>& rows) {
     woken.name = what + name + ", wall time, a sleeping thread woken";
     woken.aim = 1.5;
     woken.time = Time::wall;
+    woken.cores = Cores::one;
     rows.push_back(woken);
 
     Row called = compare_lines<HandOver>(order);

@@ -15,6 +15,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "pinned.hpp"
+
 namespace airlock::bench {
 namespace {
 
@@ -95,6 +97,7 @@ RedisServer::RedisServer(std::vector<std::string> options, const std::string& co
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const Pinned pinned(Cores::servers);
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -428,7 +428,8 @@ void add_shm_rows(std::vector<Row>& rows) {
                   .aim = 2.0,
                   .subject = make<TwoProcesses<GateTurn>>,
                   .reference = make<TwoProcesses<FutexTurn>>,
-                  .time = Time::wall});
+                  .time = Time::wall,
+                  .cores = Cores::one});
   rows.push_back({.name = "flock pair",
                   .against = "shm: acquire + release",
                   .aim = {},

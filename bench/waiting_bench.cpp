@@ -167,13 +167,15 @@ void add_waiting_rows(std::vector<Row>& rows) {
                   .aim = 2.0,
                   .subject = [] { return std::make_unique<Alternate<AirlockTurn>>(); },
                   .reference = [] { return std::make_unique<Alternate<ConditionTurn>>(); },
-                  .time = Time::wall});
+                  .time = Time::wall,
+                  .cores = Cores::one});
   rows.push_back({.name = "memory: async hand-over, 10 000 waiters",
                   .against = "10 waiters",
                   .aim = 1.5,
                   .subject = [] { return std::make_unique<AsyncLine>(10'000); },
                   .reference = [] { return std::make_unique<AsyncLine>(10); },
-                  .time = Time::wall});
+                  .time = Time::wall,
+                  .cores = Cores::one});
 }
 
 }  // namespace airlock::bench

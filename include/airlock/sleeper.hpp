@@ -14,7 +14,7 @@ namespace airlock {
 class AIRLOCK_EXPORT Sleeper {
  public:
   // It goes on at once, or as soon as it wants to sleep; with `news` it learns that something may
-  // have changed for its visitor.
+  // have changed for its visitor. Lives until this returns.
   void wake(bool news) noexcept;
 
   // For stores: the thread sleeps here. Returns whether it was woken with news.

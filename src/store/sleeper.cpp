@@ -5,14 +5,12 @@
 namespace airlock {
 
 void Sleeper::wake(bool news) noexcept {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   woken_ = true;
   news_ = news_ || news;
-  if (rouse_) {
-    rouse_();
-  } else {
-    changed_.notify_one();
-  }
+  if (rouse_) return rouse_();
+  lock.unlock();
+  changed_.notify_one();
 }
 
 bool Sleeper::sleep(Clock& clock, Instant deadline) {
