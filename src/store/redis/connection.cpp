@@ -73,8 +73,7 @@ Connection::Connection(const Address& address, const TlsContext* tls, std::strin
 void Connection::shake_hands(const Deadline& deadline) {
   while (!tls_->shake_hands()) {
     write(tls_->take_output(), deadline);
-    if (!socket_.wait(Socket::For::reading, deadline)) throw too_late("no TLS handshake in time");
-    receive();
+    receive(deadline, "no TLS handshake in time");
   }
   write(tls_->take_output(), deadline);
   shaken_ = true;
@@ -136,15 +135,25 @@ void Connection::write(std::string_view bytes, const Deadline& deadline) {
       throw StoreError(error.kind(), outcome(), error.what());
     }
     if (bytes.empty()) return;
-    if (!socket_.wait(Socket::For::writing, deadline)) {
+    if (!socket_.wait_to_write(deadline)) {
       throw too_late("the server does not read in time", outcome());
     }
   }
 }
 
 void Connection::receive() {
-  std::array<char, 16384> buffer;
-  std::size_t got = socket_.read_some(buffer);
+  Buffer buffer;
+  take_in(buffer, socket_.read_some(buffer));
+}
+
+void Connection::receive(const Deadline& deadline, const char* nothing) {
+  Buffer buffer;
+  const std::size_t got = socket_.read_by(deadline, buffer);
+  if (got == 0) throw too_late(nothing);
+  take_in(buffer, got);
+}
+
+void Connection::take_in(Buffer& buffer, std::size_t got) {
   if (tls_) {
     tls_->feed({buffer.data(), got});
     while (shaken_ && (got = tls_->decrypt(buffer)) != 0) reader_.feed({buffer.data(), got});
@@ -166,8 +175,7 @@ Reply Connection::read(const Deadline& deadline) try {
       --awaited_;
       return std::move(*reply);
     }
-    if (!socket_.wait(Socket::For::reading, deadline)) throw too_late("no reply in time");
-    receive();
+    receive(deadline, "no reply in time");
   }
 } catch (const StoreError& error) {
   throw StoreError(error.kind(), Outcome::unknown, error.what());

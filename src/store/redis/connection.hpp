@@ -61,6 +61,10 @@ class Connection {
   void introduce(const Address& address, std::string_view name, const Deadline& deadline);
   void write(std::string_view bytes, const Deadline& deadline);
 
+  using Buffer = std::array<char, 16384>;
+  void receive(const Deadline& deadline, const char* nothing);  // Waits for it.
+  void take_in(Buffer& buffer, std::size_t got);
+
   const std::string host_;
   const std::string where_;
   Socket socket_;

@@ -1,6 +1,7 @@
 #include "store/redis/socket.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -148,8 +149,8 @@ int new_socket(int family) {
   return fd;
 }
 
-bool poll_until(int fd, short events, const Deadline& deadline) {
-  pollfd waiting{fd, events, 0};
+bool wait_to_write(int fd, const Deadline& deadline) {
+  pollfd waiting{fd, POLLOUT, 0};
   for (;;) {
     const auto left = deadline.left();
     const timespec time{static_cast<time_t>(left.count() / 1'000'000'000),
@@ -163,13 +164,15 @@ bool poll_until(int fd, short events, const Deadline& deadline) {
 
 // 0, or why not.
 int connect_one(int fd, const sockaddr* to, socklen_t size, const Deadline& deadline) {
-  if (connect(fd, to, size) == 0) return 0;
-  if (errno != EINPROGRESS) return errno;
-  if (!poll_until(fd, POLLOUT, deadline)) return ETIMEDOUT;
-  int error = 0;
-  socklen_t length = sizeof(error);
-  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
-  return error;
+  if (connect(fd, to, size) != 0) {
+    if (errno != EINPROGRESS) return errno;
+    if (!wait_to_write(fd, deadline)) return ETIMEDOUT;
+    int error = 0;
+    socklen_t length = sizeof(error);
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+    if (error != 0) return error;
+  }
+  return fcntl(fd, F_SETFL, 0) == 0 ? 0 : errno;  // From now on it sleeps where it is told to.
 }
 
 [[noreturn]] void throw_not_connected(const Address& address, int error) {
@@ -218,22 +221,44 @@ Socket::~Socket() {
 }
 
 std::size_t Socket::write_some(std::string_view bytes) {
-  const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent >= 0) return static_cast<std::size_t>(sent);
   if (errno == EAGAIN || errno == EINTR) return 0;
   throw unavailable("the connection broke: " + text_of(errno));
 }
 
-std::size_t Socket::read_some(std::span<char> into) {
-  const ssize_t got = recv(fd_, into.data(), into.size(), 0);
+std::size_t Socket::read_some(std::span<char> into) { return read(into, MSG_DONTWAIT); }
+
+std::size_t Socket::read_by(const Deadline& deadline, std::span<char> into) {
+  std::size_t got = 0;
+  do {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.left());
+    if (left.count() == 0) return read_some(into);
+    if (left != patience_) set_patience(left);
+    got = read(into, 0);
+  } while (got == 0);
+  return got;
+}
+
+void Socket::set_patience(std::chrono::milliseconds patience) {
+  const timeval time{.tv_sec = patience.count() / 1'000,
+                     .tv_usec = patience.count() % 1'000 * 1'000};
+  if (setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) != 0) {
+    throw unavailable("the connection broke: " + text_of(errno));
+  }
+  patience_ = patience;
+}
+
+std::size_t Socket::read(std::span<char> into, int flags) {
+  const ssize_t got = recv(fd_, into.data(), into.size(), flags);
   if (got > 0) return static_cast<std::size_t>(got);
   if (got == 0) throw unavailable("the server closed the connection");
   if (errno == EAGAIN || errno == EINTR) return 0;
   throw unavailable("the connection broke: " + text_of(errno));
 }
 
-bool Socket::wait(For what, const Deadline& deadline) const {
-  return poll_until(fd_, what == For::reading ? POLLIN : POLLOUT, deadline);
+bool Socket::wait_to_write(const Deadline& deadline) const {
+  return redis::wait_to_write(fd_, deadline);
 }
 
 bool Socket::is_stale() const noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string_view>
 
@@ -28,15 +29,22 @@ class Socket {
   // As much as is there now; nothing: it would block. A closed connection throws.
   [[nodiscard]] std::size_t read_some(std::span<char> into);
 
-  enum class For { reading, writing };
+  // Sleeps in it until there is something: one system call where most are, and a wait of its own costs a
+  // tenth of a round trip. Nothing: the deadline came first.
+  [[nodiscard]] std::size_t read_by(const Deadline& deadline, std::span<char> into);
+
   // False: the deadline came first.
-  [[nodiscard]] bool wait(For what, const Deadline& deadline) const;
+  [[nodiscard]] bool wait_to_write(const Deadline& deadline) const;
 
   // Whether the other side has closed it, or said something that nobody asked for.
   [[nodiscard]] bool is_stale() const noexcept;
 
  private:
+  void set_patience(std::chrono::milliseconds patience);
+  [[nodiscard]] std::size_t read(std::span<char> into, int flags);
+
   int fd_ = -1;
+  std::chrono::milliseconds patience_{0};  // How long it sleeps in a read at most.
 };
 
 }  // namespace airlock::redis
