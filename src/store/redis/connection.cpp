@@ -1,6 +1,5 @@
 #include "store/redis/connection.hpp"
 
-#include <array>
 #include <charconv>
 #include <utility>
 
