@@ -48,6 +48,14 @@ Reply checked(void* reply) {
   return own;
 }
 
+// The socket is there a moment before anybody listens on it.
+bool listens(const std::string& socket) {
+  redisContext* const context = redisConnectUnix(socket.c_str());
+  const bool connected = context != nullptr && context->err == 0;
+  redisFree(context);
+  return connected;
+}
+
 }  // namespace
 
 const RedisServer& RedisServer::shared() {
@@ -104,7 +112,7 @@ RedisServer::RedisServer(std::vector<std::string> options, const std::string& co
     execvp(arguments[0], arguments.data());
     _exit(127);
   }
-  for (int i = 0; access(socket_.c_str(), F_OK) != 0; ++i) {
+  for (int i = 0; !listens(socket_); ++i) {
     if (i > 5'000) throw std::runtime_error("redis-server does not start; is it installed?");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
