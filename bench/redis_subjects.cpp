@@ -23,6 +23,7 @@ namespace {
 using namespace std::string_literals;  // NOLINT(google-build-using-namespace): literals
 
 int free_port() {
+  constexpr int kHighest = 55'535;  // A node of a cluster also listens 10 000 above its port.
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in name{};
   name.sin_family = AF_INET;
@@ -33,7 +34,8 @@ int free_port() {
   (void)getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size);
   // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
   close(fd);
-  return ntohs(name.sin_port);
+  const int port = ntohs(name.sin_port);
+  return port <= kHighest ? port : free_port();
 }
 
 struct FreeReply {
