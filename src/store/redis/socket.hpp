@@ -29,8 +29,8 @@ class Socket {
   // As much as is there now; nothing: it would block. A closed connection throws.
   [[nodiscard]] std::size_t read_some(std::span<char> into);
 
-  // Sleeps in it until there is something: one system call where most are, and a wait of its own costs a
-  // tenth of a round trip. Nothing: the deadline came first.
+  // Sleeps until there is something; nothing: the deadline came first. To wait first and read then would
+  // cost a tenth of a round trip.
   [[nodiscard]] std::size_t read_by(const Deadline& deadline, std::span<char> into);
 
   // False: the deadline came first.
