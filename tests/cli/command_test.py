@@ -486,7 +486,7 @@ class BadInput(CommandCase):
         ["take", "x"], ["take", "x", "--rate", "1/s", "--cost", "0"],
         ["release", "garbage"], ["release"], ["renew", "airlock1~x"],
         ["limit", "x", "many"], ["limit", "x", "-1"], ["pause", "x"], ["pause", "x", "--for", "0"],
-        ["ls", "--", "x"], ["--store", "nosuch:", "ls"], ["--store", "shm:?size=banana", "ls"],
+        ["ls", "--", "x"], ["--store", "nosuch:", "ls"], ["ls", "--store", "shm:?size=banana"],
     ]
 
     def test_is_refused_and_explained(self):
@@ -495,6 +495,12 @@ class BadInput(CommandCase):
                 done = self.airlock(*arguments)
                 self.assertEqual(done.returncode, USAGE, done.stderr)
                 self.assertTrue(done.stderr.strip())
+        self.assertEqual(self.output("ls"), "")
+
+    def test_the_store_may_stand_behind_the_command(self):
+        other = f"shm:other?dir={self.dir}/store"
+        self.assertEqual(self.output("run", "--store", other, "x", "echo", "--store", "mine"), "--store mine\n")
+        self.assertIn("x", self.output("ls", "--store", other))
         self.assertEqual(self.output("ls"), "")
 
     def test_help_and_version(self):

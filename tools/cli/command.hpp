@@ -33,6 +33,7 @@ struct Exit {
 // What was said besides the subcommand's own options, and the subcommand that was chosen.
 struct Command {
   std::string store_uri = "shm:";
+  std::string store_behind = {};  // The same, said behind the subcommand: then this one counts.
   std::vector<std::string> after_dashes = {};  // What follows `--`. For run.
   std::function<int()> action = {};
 
@@ -64,8 +65,12 @@ CLI::App& add_subcommand(CLI::App& app, Command& command, const char* name, cons
                          const std::shared_ptr<Options>& options,
                          int (*action)(const Command& command, Options& options)) {
   CLI::App& added = *app.add_subcommand(name, help);
+  added.add_option("--store", command.store_behind)->group("");
   added.callback([&command, options, action] {
-    command.action = [&command, options, action] { return action(command, *options); };
+    command.action = [&command, options, action] {
+      if (!command.store_behind.empty()) command.store_uri = command.store_behind;
+      return action(command, *options);
+    };
   });
   return added;
 }
