@@ -713,7 +713,8 @@ TEST(RedisKeys, AllEndByThemselvesExceptUnderAnOperatorsLimit) {
   const Answer freed = store->admit(asks("freed", VisitorId::random(), 2));
   (void)store->admit(asks("freed", VisitorId::random(), 2));
   EXPECT_TRUE(store->release(std::get<Granted>(freed).token));
-  const Answer renewed = store->admit(asks("renewed", VisitorId::random()));
+  (void)store->admit(asks("renewed", VisitorId::random(), 2));
+  const Answer renewed = store->admit(asks("renewed", VisitorId::random(), 2));
   EXPECT_EQ(store->renew(std::get<Granted>(renewed).token, 24h), Renewal::renewed);
   EXPECT_GT(std::stol(server.command({"PTTL", "airlock:{renewed}:in"})), 24 * 3'600'000);
   store->set_limit("limited", 3);

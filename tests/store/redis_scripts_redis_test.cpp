@@ -183,14 +183,28 @@ TEST_F(RedisScripts, AReleaseAfterManyRenewalsMakesTheKeysLast) {
 }
 
 TEST_F(RedisScripts, AHandOverThatMayBeClaimedForADayMakesTheKeysLast) {
-  const Token ann = enters("gate");
+  (void)enters("gate", 2);
+  const Token ann = enters("gate", 2);
   Request bob = joining("gate");
+  bob.permits->limit = 2;
   bob.line.claim_window = 24h;
   ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
   EXPECT_TRUE(store_->release(ann));
   for (const std::string_view part : {":gate", ":in"}) {
     EXPECT_GT(std::stol(command({"PTTL", key(part)})), 24 * 3'600'000) << part;
   }
+}
+
+TEST_F(RedisScripts, AGateForOneIsOneKey) {
+  const Token ann = enters("gate");
+  EXPECT_EQ(store_->renew(ann, 1min), Renewal::renewed);
+  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate"));
+  EXPECT_TRUE(std::holds_alternative<Refused>(store_->admit(asks("gate", VisitorId::random()))));
+  clock_.advance(1min);
+  const Token bob = enters("gate");
+  EXPECT_FALSE(store_->release(ann));
+  EXPECT_TRUE(store_->release(bob));
+  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate"));
 }
 
 // --- who is told ---

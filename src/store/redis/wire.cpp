@@ -46,12 +46,11 @@ VisitRecord read_visit(std::string_view bytes) {
   (void)from.read<std::uint32_t>();  // limit
   visit.slot = from.whole_or_none();
   visit.fence = from.whole<Fence>();
-  visit.expiry = from.duration();
-  visit.joined = from.duration();
-  visit.granted = from.duration();
-  (void)from.number();  // ttl
   visit.revoked = from.duration();
-  (void)from.take(2 * sizeof(double));  // patience end, called until
+  visit.expiry = from.duration();
+  visit.granted = from.duration();
+  visit.joined = from.duration();
+  (void)from.take(3 * sizeof(double));  // ttl, patience end, called until
   visit.place = from.number();
   (void)from.take(3 * sizeof(double) + 4 * sizeof(std::uint32_t));  // its line
   (void)from.take(from.read<std::uint8_t>());                       // channel

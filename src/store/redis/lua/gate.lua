@@ -5,7 +5,7 @@
 --   gate   m: the gate itself (META)   c: counters   t: rate tiers (TIER)   p: pauses (PAUSE)
 --          r: the run id of its server, if that matters
 --          16 bytes of a visitor: its visit (VISIT, then the rates that a waiter asks for)
---   in     visitor -> when it ends: handed, holding, spent
+--   in     visitor -> when it ends: handed, holding, spent; but for one, which the gate has itself
 --   out    visitor -> when it is given up or passed over: waiting, absent
 --   line   visitor -> its place: waiting
 --   free   slot numbers below `slots` that nobody has
@@ -13,7 +13,6 @@
 -- A visitor has one record per gate, whatever its state; the sets are indexes of these. Sets are
 -- written at once, the hash at the end (save). docs/formats.md tells the fields.
 
-local NOBODY = string.rep('\0', 16)
 local PAUSE = '<dBc0'
 
 local budget = 8 * #KEYS / 5 -- So many visits are ended or handed over in one call: 8 for each gate.
@@ -21,7 +20,7 @@ local budget = 8 * #KEYS / 5 -- So many visits are ended or handed over in one c
 -- One constructor: a table that grows field by field is copied again and again.
 local function read_visit(id, packed)
   local state, hold, exclusive, several, confirmed, order, priority, weight, limit, slot, fence,
-    expiry, joined, granted, ttl, revoked, patience_end, called_until, place, claim_window, patience,
+    revoked, expiry, granted, joined, ttl, patience_end, called_until, place, claim_window, patience,
     dedupe, cost, aging_base, aging_per_second, aging_max, channel, label, at =
     struct.unpack(VISIT, packed)
   return {
@@ -37,8 +36,8 @@ end
 
 local function write_visit(v)
   return struct.pack(VISIT, v.state, v.hold, v.exclusive, v.several, v.confirmed, v.order,
-    v.priority, v.weight, v.limit, v.slot, v.fence, v.expiry, v.joined, v.granted, v.ttl,
-    v.revoked, v.patience_end, v.called_until, v.place, v.claim_window, v.patience, v.dedupe,
+    v.priority, v.weight, v.limit, v.slot, v.fence, v.revoked, v.expiry, v.granted, v.joined,
+    v.ttl, v.patience_end, v.called_until, v.place, v.claim_window, v.patience, v.dedupe,
     v.cost, v.aging_base, v.aging_per_second, v.aging_max, #v.channel, v.channel,
     #v.label, v.label) .. v.wishes
 end
@@ -64,6 +63,7 @@ local function new_meta(g)
   g.has_drawn, g.drawn = 0, NOBODY
   g.rate_due, g.next_due, g.last_grant, g.interval = 0, NEVER, 0, 0
   g.used, g.quick, g.kept = 0, 0, 0
+  g.lone, g.lone_end = NOBODY, NEVER
 end
 
 -- A new primary may not know what the old one granted last: nobody gets in before that has ended.
@@ -92,10 +92,10 @@ local function open(at, visitor)
       g.error = redis.error_reply('AIRLOCKSCHEMA gate written by a newer airlock: schema ' .. schema)
       return g
     end
-    schema, g.forgotten, g.last, g.offset, g.fence, g.in_use, g.holders, g.visits, g.waiters,
-      g.present, g.line_limit, g.arrivals, g.slots, g.freed, g.override, g.limit, g.exclusive,
-      g.disagree, g.order, g.aging_base, g.aging_per_second, g.aging_max, g.has_drawn, g.drawn,
-      g.rate_due, g.next_due, g.last_grant, g.interval, g.used, g.quick, g.kept =
+    schema, g.forgotten, g.order, g.present, g.offset, g.kept, g.override, g.lone, g.last,
+      g.used, g.next_due, g.lone_end, g.fence, g.in_use, g.holders, g.visits, g.waiters, g.line_limit, g.arrivals,
+      g.slots, g.freed, g.limit, g.exclusive, g.disagree, g.aging_base, g.aging_per_second,
+      g.aging_max, g.has_drawn, g.drawn, g.rate_due, g.last_grant, g.interval, g.quick =
       struct.unpack(META, meta)
   else
     new_meta(g)
@@ -155,10 +155,11 @@ local function write_pauses(g)
 end
 
 local function write_meta(g)
-  return struct.pack(META, SCHEMA, g.forgotten, g.last, g.offset, g.fence, g.in_use, g.holders,
-    g.visits, g.waiters, g.present, g.line_limit, g.arrivals, g.slots, g.freed, g.override,
-    g.limit, g.exclusive, g.disagree, g.order, g.aging_base, g.aging_per_second, g.aging_max,
-    g.has_drawn, g.drawn, g.rate_due, g.next_due, g.last_grant, g.interval, g.used, g.quick, g.kept)
+  return struct.pack(META, SCHEMA, g.forgotten, g.order, g.present, g.offset, g.kept, g.override,
+    g.lone, g.last, g.used, g.next_due, g.lone_end, g.fence, g.in_use, g.holders, g.visits, g.waiters, g.line_limit,
+    g.arrivals, g.slots, g.freed, g.limit, g.exclusive, g.disagree, g.aging_base,
+    g.aging_per_second, g.aging_max, g.has_drawn, g.drawn, g.rate_due, g.last_grant, g.interval,
+    g.quick)
 end
 
 -- Writes back what has changed.

@@ -35,12 +35,28 @@ local function strike_out(g, part, v)
   v.struck_out = nil
 end
 
+-- One of those inside ends when the gate says so, and is not in the set: a gate for one needs none. It
+-- is whoever came when there was no such one; NEVER: there is none.
+local function is_lone(g, v) return g.lone == v.id and g.lone_end ~= NEVER end
+
+-- How many of those inside are in the set.
+local function in_set(g) return g.visits - g.waiters - (g.lone_end ~= NEVER and 1 or 0) end
+
+-- The ids of all inside, or remembered.
+local function insiders(g)
+  local ids = redis.call('ZRANGE', KEYS[g.at + 1], 0, -1)
+  if g.lone_end ~= NEVER then ids[#ids + 1] = g.lone end
+  return ids
+end
+
 local function set_deadline(g, v)
   local moment = deadline(v)
   if is_in_line(v) then
     put(g, 2, moment, v.id, g.waiters == 0)
+  elseif is_lone(g, v) then
+    g.lone_end = moment
   else
-    put(g, 1, moment, v.id, g.visits == g.waiters)
+    put(g, 1, moment, v.id, in_set(g) == 0)
   end
   if moment < g.next_due then g.next_due = moment end
   keep_until(g, moment)
@@ -90,6 +106,7 @@ end
 
 -- Puts a visit where its state says it belongs. It is counted among g.visits by whom made it.
 local function attach(g, v)
+  if not is_in_line(v) and g.lone_end == NEVER then g.lone, g.lone_end = v.id, v.expiry end
   set_deadline(g, v)
   if is_in_line(v) then
     raise_line_limit(g, v)
@@ -118,7 +135,11 @@ local function detach(g, v)
     if g.has_drawn == 1 and g.drawn == v.id then g.has_drawn = 0 end
     return
   end
-  strike_out(g, 1, v)
+  if is_lone(g, v) then
+    g.lone, g.lone_end = NOBODY, NEVER
+  else
+    strike_out(g, 1, v)
+  end
   if not is_inside(v) then return end
   g.in_use = g.in_use - v.weight
   g.holders = g.holders - 1
@@ -221,10 +242,10 @@ local function reap_inside(g, v)
 end
 
 -- Takes out of a set of deadlines those that have come, as far as the budget goes, the earliest first.
-local function due(g, part)
+local function due_in_set(g, part)
   local key = KEYS[g.at + part]
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', g.now, 'LIMIT', 0, budget)
-  if #ids == 0 then return NONE end
+  if #ids == 0 then return {} end
   budget = budget - #ids
   redis.call('ZREM', key, unpack(ids))
   local packed = redis.call('HMGET', g.hash, unpack(ids))
@@ -242,13 +263,27 @@ local function due(g, part)
 end
 
 local function first_score(g, part)
-  local first = redis.call('ZRANGE', KEYS[g.at + part], 0, 0, 'WITHSCORES')
+  local first = redis.call('ZRANGE', KEYS[g.at + part], '0', '0', 'WITHSCORES')
   return first[2] and tonumber(first[2]) or NEVER
 end
 
-local function sort_those_that_end_together(visits)
+-- All inside whose time has come, as far as the budget goes.
+local function due_inside(g)
+  local visits = due_in_set(g, 1)
+  if g.lone_end > g.now or budget <= 0 then return visits end
+  local v = find(g, g.lone)
+  if v then
+    budget = budget - 1
+    visits[#visits + 1] = v
+  else
+    g.lone, g.lone_end = NOBODY, NEVER
+  end
+  return visits
+end
+
+local function sort_by_end(visits)
   for i = 2, #visits do
-    if visits[i].expiry == visits[i - 1].expiry then
+    if visits[i].expiry <= visits[i - 1].expiry then
       return table.sort(visits, function(a, b)
         if a.expiry ~= b.expiry then return a.expiry < b.expiry end
         return a.fence < b.fence
@@ -258,13 +293,13 @@ local function sort_those_that_end_together(visits)
 end
 
 local function reap(g)
-  local ended = due(g, 1)
-  sort_those_that_end_together(ended)
+  local ended = due_inside(g)
+  sort_by_end(ended)
   for _, v in ipairs(ended) do reap_inside(g, v) end
   if budget > 0 then
-    for _, v in ipairs(due(g, 2)) do pass_over(g, v) end
+    for _, v in ipairs(due_in_set(g, 2)) do pass_over(g, v) end
   end
-  g.next_due = math.min(first_score(g, 1), first_score(g, 2))
+  g.next_due = math.min(g.lone_end, first_score(g, 1), first_score(g, 2))
   if g.next_due <= g.now then g.more = true end
 end
 
@@ -396,8 +431,8 @@ end
 
 -- When something may change at the gate by time alone.
 local function next_event(g)
-  local event = NEVER
-  if g.visits > g.waiters then event = first_score(g, 1) end
+  local event = g.lone_end
+  if in_set(g) > 0 then event = math.min(event, first_score(g, 1)) end
   if g.waiters > 0 then event = math.min(event, first_score(g, 2)) end
   if g.waiters > 0 and g.rate_due ~= 0 then event = math.min(event, g.rate_due) end
   local paused = paused_until(g)

@@ -27,9 +27,9 @@ end
 local head = reply(g, DONE, g.in_use, limit, g.override, g.holders, g.waiters,
   g.visits ~= 0 and g.disagree or 0, g.order, g.fence, g.quick, unpack(counters(g)))
 
-local function records(part)
+local function records(ids)
   local found = {}
-  for _, id in ipairs(redis.call('ZRANGE', KEYS[part], 0, -1)) do
+  for _, id in ipairs(ids) do
     local v = find(g, id)
     if v and v.state ~= SPENT then found[#found + 1] = id .. write_visit(v) end
   end
@@ -45,6 +45,7 @@ for i, tier in ipairs(used and rates().tiers(g) or NONE) do
     .. struct.pack('<dddd', info.limit, info.remaining, info.retry, info.reset)
 end
 pauses(g)
-local answer = { head, records(2), records(3), shown, write_pauses(g), struct.pack('<d', g.now) }
+local answer = { head, records(insiders(g)), records(redis.call('ZRANGE', KEYS[3], 0, -1)), shown,
+  write_pauses(g), struct.pack('<d', g.now) }
 save(g)
 return answer

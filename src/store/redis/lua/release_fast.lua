@@ -7,23 +7,28 @@
 
 local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 'p')
 if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
-  local _, _, last, offset, fence, in_use, holders, visits, waiters, present, line_limit,
-    arrivals, slots, freed, override, limit, exclusive, disagree, order, aging_base,
-    aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due, last_grant, interval, _,
-    quick, kept = struct.unpack(META, read[1])
-  local state, _, _, _, _, _, _, weight, _, slot, its_fence, _, _, _, _, revoked =
-    struct.unpack(VISIT, read[2])
+  local _, _, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence, in_use,
+    holders, visits, waiters, line_limit, arrivals, slots, freed, limit, exclusive, disagree, aging_base,
+    aging_per_second, aging_max, has_drawn, drawn, rate_due, last_grant, interval, quick =
+    struct.unpack(META, read[1])
+  local state, _, _, _, _, _, _, weight, _, slot, its_fence, revoked =
+    struct.unpack('<BBBBBBHI4I4ddd', read[2])
   local now = CLOCK + offset
   local usual = now >= last and now < next_due and now + IDLE + SPARE <= kept
     and state == HOLDING and revoked == 0 and its_fence == tonumber(ARGV[3])
-  local done = false
+  local is_lone = lone == ARGV[2] and lone_end ~= NEVER
+  local done, head, handed = false, nil, nil
 
   if usual and waiters == 0 then
     done = true
     local frees = slot >= 0 and slot < slots - 1
     if frees and freed == 0 then redis.call('ZRANK', KEYS[5], '') end -- Ends here if it is no set.
     redis.call('HDEL', KEYS[1], ARGV[2])
-    redis.call('ZREM', KEYS[2], ARGV[2])
+    if is_lone then
+      lone, lone_end = NOBODY, NEVER
+    else
+      redis.call('ZREM', KEYS[2], ARGV[2])
+    end
     if slot >= 0 and slot == slots - 1 then
       slots = slot
     elseif frees then
@@ -41,38 +46,45 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
   elseif usual and present > 0 and (order == FIFO or order == PRIORITY) and weight == 1
     and freed == 0 and override < 0 and (read[3] or '') == ''
     and (present == 1 or in_use >= line_limit) then
-    local head = redis.call('ZRANGE', KEYS[4], 0, 0)[1]
+    head = redis.call('ZRANGE', KEYS[4], '0', '0')[1]
     local packed = redis.call('HGET', KEYS[1], head)
-    local _, hold, exclusively, several, confirmed, its_order, priority, its_weight, its_limit, _, _,
-      _, joined, _, ttl, _, patience_end, _, place, claim_window, patience, dedupe, cost, aging1,
-      aging2, aging3, channel, label, at = struct.unpack(VISIT, packed)
+    local _, _, _, several, confirmed, _, _, its_weight, its_limit, _, _, _, _, _, _, _, _, _, _,
+      claim_window, _, _, _, _, _, _, channel, _, at = struct.unpack(VISIT, packed)
     if at > #packed and several == 0 and its_weight == 1 and in_use <= its_limit
       and now + claim_window + SPARE <= kept
       and (channel == '' or publish(channel, head .. KEYS[1]) > 0
         or confirmed == 0) then
       done = true
+      local ends = now + claim_window
       redis.call('HDEL', KEYS[1], ARGV[2])
-      redis.call('ZADD', KEYS[2], now + claim_window, head)
-      redis.call('ZREM', KEYS[2], ARGV[2])
+      if is_lone or lone_end == NEVER then
+        lone, lone_end = head, ends
+      else
+        redis.call('ZADD', KEYS[2], ends, head)
+      end
+      if not is_lone then redis.call('ZREM', KEYS[2], ARGV[2]) end
       redis.call('ZREM', KEYS[3], head)
       redis.call('ZREM', KEYS[4], head)
       fence = math.max(fence + 1, WALL)
-      redis.call('HSET', KEYS[1], head, struct.pack(VISIT, HANDED, hold, exclusively, 0, confirmed,
-        its_order, priority, 1, its_limit, slot, fence, now + claim_window, joined, now, ttl, 0,
-        patience_end, 0, place, claim_window, patience, dedupe, cost, aging1, aging2, aging3,
-        #channel, channel, #label, label))
+      handed = string.char(HANDED) .. string.sub(packed, 2, 16)
+        .. struct.pack('<ddddd', slot, fence, 0, ends, now) .. string.sub(packed, 57)
       local since = now - last_grant
       interval = interval == 0 and since or math.floor((interval * 7 + since + 4) / 8)
       visits, waiters, present, last_grant = visits - 1, waiters - 1, present - 1, now
-      rate_due, next_due = 0, math.min(next_due, now + claim_window)
+      rate_due, next_due = 0, math.min(next_due, ends)
     end
   end
 
   if done then
-    redis.call('HSET', KEYS[1], 'm', struct.pack(META, SCHEMA, 0, now, offset, fence, in_use, holders,
-      visits, waiters, present, line_limit, arrivals, slots, freed, override, limit, exclusive,
-      disagree, order, aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due, next_due,
-      last_grant, interval, now, quick, kept))
+    local meta = struct.pack(META, SCHEMA, 0, order, present, offset, kept, override, lone, now,
+      now, next_due, lone_end, fence, in_use, holders, visits, waiters, line_limit, arrivals, slots, freed, limit,
+      exclusive, disagree, aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due,
+      last_grant, interval, quick)
+    if handed then
+      redis.call('HSET', KEYS[1], 'm', meta, head, handed)
+    else
+      redis.call('HSET', KEYS[1], 'm', meta)
+    end
     return struct.pack('<dddd', DONE, WALL, 0, 1)
   end
 end

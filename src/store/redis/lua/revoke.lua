@@ -36,7 +36,7 @@ local holders = {}
 if ARGV[2] ~= '' then
   holders[1] = find(g, ARGV[2])
 else
-  for i, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do holders[i] = find(g, id) end
+  for _, id in ipairs(insiders(g)) do holders[#holders + 1] = find(g, id) end
 end
 local count = 0
 for _, v in ipairs(holders) do
