@@ -198,13 +198,13 @@ TEST_F(RedisScripts, AHandOverThatMayBeClaimedForADayMakesTheKeysLast) {
 TEST_F(RedisScripts, AGateForOneIsOneKey) {
   const Token ann = enters("gate");
   EXPECT_EQ(store_->renew(ann, 1min), Renewal::renewed);
-  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate"));
+  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate") + "\n");
   EXPECT_TRUE(std::holds_alternative<Refused>(store_->admit(asks("gate", VisitorId::random()))));
   clock_.advance(1min);
   const Token bob = enters("gate");
   EXPECT_FALSE(store_->release(ann));
   EXPECT_TRUE(store_->release(bob));
-  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate"));
+  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate") + "\n");
 }
 
 // --- who is told ---
