@@ -361,27 +361,21 @@ class CommandsLine {
     subscription_.subscribe(channel_);
     join_ = releaser_.load(R"lua(
       redis.call('HSET', KEYS[1], 'm', ARGV[2], 'holder', ARGV[2], 'head', ARGV[2], 'c', ARGV[2])
-      redis.call('ZADD', KEYS[2], 1, 'holder')
-      redis.call('ZADD', KEYS[3], 1, 'head')
-      redis.call('ZADD', KEYS[4], 1, 'head'))lua");
+      redis.call('ZADD', KEYS[2], 1, 'head')
+      redis.call('ZADD', KEYS[3], 1, 'head'))lua");
     release_ = releaser_.load(R"lua(
       redis.call('TIME')
       redis.call('HMGET', KEYS[1], 'm', 'holder', 'p')
-      redis.call('ZRANGE', KEYS[4], 0, 0)
+      redis.call('ZRANGE', KEYS[3], '0', '0')
       redis.call('HGET', KEYS[1], 'head')
       redis.call('PUBLISH', ARGV[1], 'head')
       redis.call('HDEL', KEYS[1], 'holder')
-      redis.call('ZADD', KEYS[2], 2, 'head')
-      redis.call('ZREM', KEYS[2], 'holder')
+      redis.call('ZREM', KEYS[2], 'head')
       redis.call('ZREM', KEYS[3], 'head')
-      redis.call('ZREM', KEYS[4], 'head')
-      redis.call('HSET', KEYS[1], 'head', ARGV[2])
-      redis.call('HSET', KEYS[1], 'm', ARGV[2]))lua");
+      redis.call('HSET', KEYS[1], 'm', ARGV[2], 'head', ARGV[2]))lua");
     claim_ = releaser_.load(R"lua(
       redis.call('TIME')
-      redis.call('HMGET', KEYS[1], 'm', 'p', 'head')
-      redis.call('ZADD', KEYS[2], 3, 'head')
-      redis.call('HGET', KEYS[1], 'c')
+      redis.call('HMGET', KEYS[1], 'm', 'p', 'head', 'c')
       return redis.call('HSET', KEYS[1], 'm', ARGV[2], 'head', ARGV[2], 'c', ARGV[2]))lua");
   }
   void hold() {}
@@ -396,8 +390,8 @@ class CommandsLine {
 
  private:
   std::string run(PlainRedis& redis, const std::string& script) const {
-    return redis.call({"EVALSHA", script, "4", channel_, channel_ + ":in", channel_ + ":out",
-                       channel_ + ":line", channel_, value_});
+    return redis.call({"EVALSHA", script, "3", channel_, channel_ + ":out", channel_ + ":line",
+                       channel_, value_});
   }
 
   PlainRedis releaser_{Way::unix_socket};

@@ -119,6 +119,33 @@ TEST_F(RedisScripts, AGroupIsDecidedWhenAllThatRanOutHasEnded) {
   EXPECT_THAT(holders("g/one"), ElementsAre(ann));
 }
 
+TEST_F(RedisScripts, NoCallEndsMoreThanEight) {
+  for (int i = 0; i < 9; ++i) (void)enters("gate", 9);
+  clock_.advance(1min);
+  const long before = calls_of("evalsha");
+  const GateName gate = "gate";
+  EXPECT_EQ(store_->counts({&gate, 1}).front().holders, 0U);
+  EXPECT_EQ(calls_of("evalsha") - before, 2);
+}
+
+TEST_F(RedisScripts, UnclaimedHandOversGoBackInTheOrderInWhichTheyEnd) {
+  const Token ann = enters("gate", 2);
+  const Token bob = enters("gate", 2);
+  Request first = joining("gate", 2);
+  first.line.patience = 1min;
+  first.line.claim_window = 5s;
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(first)));
+  EXPECT_TRUE(store_->release(ann));
+  Request second = joining("gate", 2);
+  second.line.patience = 1min;
+  second.line.claim_window = 10s;
+  second.line.order = Order::priority;
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(second)));
+  EXPECT_TRUE(store_->release(bob));
+  clock_.advance(20s);
+  EXPECT_EQ(store_->look("gate")->order, Order::fifo);  // Of the one who was back first.
+}
+
 TEST_F(RedisScripts, ALeaseThatRanOutIsNotReleasedThoughItHasNotBeenEndedYet) {
   const std::vector<Token> tokens = crowd_that_ended("gate");
   EXPECT_FALSE(store_->release(tokens.back()));
@@ -185,8 +212,7 @@ TEST_F(RedisScripts, AReleaseAfterManyRenewalsMakesTheKeysLast) {
 TEST_F(RedisScripts, AHandOverThatMayBeClaimedForADayMakesTheKeysLast) {
   (void)enters("gate", 2);
   const Token ann = enters("gate", 2);
-  Request bob = joining("gate");
-  bob.permits->limit = 2;
+  Request bob = joining("gate", 2);
   bob.line.claim_window = 24h;
   ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
   EXPECT_TRUE(store_->release(ann));
@@ -204,6 +230,27 @@ TEST_F(RedisScripts, AGateForOneIsOneKey) {
   const Token bob = enters("gate");
   EXPECT_FALSE(store_->release(ann));
   EXPECT_TRUE(store_->release(bob));
+  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate") + "\n");
+}
+
+TEST_F(RedisScripts, WhoHandsOverBesideOthersIsInNoSetAnyMore) {
+  (void)enters("gate", 2);
+  const Token ann = enters("gate", 2);
+  const Request bob = joining("gate", 2);
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_EQ(command({"ZRANGE", key(":in"), "0", "-1"}), redis::pack_visitor(bob.visitor) + "\n");
+}
+
+TEST_F(RedisScripts, WhoIsHandedTheOnlySlotNeedsNoSet) {
+  const Token wide = enters("gate", 3, 30s, 2);
+  const Token ann = enters("gate", 3);
+  EXPECT_TRUE(store_->release(wide));
+  const Request bob = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_EQ(command({"KEYS", key("*")}), key(":gate") + "\n");
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
   EXPECT_EQ(command({"KEYS", key("*")}), key(":gate") + "\n");
 }
 

@@ -97,6 +97,7 @@ struct Profile {
   std::size_t crowd = 0;  // So many come first, and stay for an hour.
   bool groups = true;     // Asks several gates together now and then.
   bool lotteries = true;
+  bool plain = false;      // Permits alone, one each, in order of arrival: what has short ways.
   bool owners_end = true;  // Processes die now and then.
   bool long_waits = true;  // Time may pass by the hour, so that idle gates are forgotten.
 };
@@ -231,6 +232,7 @@ inline Generator::Habit Generator::habit() {
   habit.permits = {.limit = 1 + static_cast<std::uint32_t>(below(profile_.highest_limit)),
                    .ttl = length(),
                    .exclusive = chance(20)};
+  if (profile_.plain) return habit;
   habit.has_permits = !chance(20);
   const std::size_t rates = habit.has_permits ? below(3) : 1 + below(2);
   while (habit.rates.size() < rates) {
@@ -280,7 +282,9 @@ inline Ask Generator::ask() {
     if (chance(20)) ask.permits->ttl = length();
     // The same visitor always has the same weight at a gate, however it asks.
     const auto heavy = static_cast<std::uint32_t>((ask.visitor * 7 + ask.gate * 3) % 5);
-    ask.permits->weight = 1 + (heavy < 3 ? 0 : heavy - 2) % habit.permits.limit;
+    if (!profile_.plain) {
+      ask.permits->weight = 1 + (heavy < 3 ? 0 : heavy - 2) % habit.permits.limit;
+    }
   }
   ask.rates = habit.rates;
   ask.line = line(habit);

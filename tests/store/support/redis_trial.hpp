@@ -18,6 +18,7 @@ inline void try_redis_at_random(std::uint64_t operations, std::uint64_t episode 
   for (std::uint64_t done = 0, number = seed; done < operations; done += episode, ++number) {
     const std::uint64_t mixed = number * 0x9E3779B97F4A7C15U >> 32;
     Profile profile{.gates = 1 + mixed % 4, .visitors = 4 + mixed % 9};
+    profile.plain = mixed % 3 == 0;
     profile.long_waits = false;
     profile.owners_end = false;
     testing::RedisServer::shared().command({"FLUSHALL"});
