@@ -51,10 +51,8 @@ AIRLOCK_FAILURE fail_shown(const char* what, std::string_view text) {
 
 #undef AIRLOCK_FAILURE
 
-bool is_span(Duration value) { return value > Duration::zero() && value <= kMaxTtl; }
-
 void require_span(const char* what, Duration value) {
-  if (!is_span(value)) fail(what, value, "above 0 and at most 365d is needed");
+  if (!validate_detail::is_span(value)) fail(what, value, "above 0 and at most 365d is needed");
 }
 
 void require_not_negative(const char* what, Duration value) {
@@ -151,7 +149,7 @@ void validate_member(const Request& request, std::span<const Request> before) {
 
 }  // namespace
 
-void validate(const Request& request) {
+void validate_detail::validate_in_full(const Request& request) {
   if (!request.permits && request.rates.empty()) {
     fail("request", "without permits and rates", "one of them is needed");
   }
