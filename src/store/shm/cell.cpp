@@ -19,13 +19,14 @@ Cell::Cell(const Segment& segment, Process& process, std::uint32_t number,
       segment_(segment),
       process_(process),
       control_(segment.control(number)),
+      deaths_(segment.header().deaths),
       memory_(segment, number),
       lock(control_.lock, process),
       shard(control_.head, memory_, *this, segment.header().store, number) {}
 
-void Cell::put_right(ShardLock::Taken taken, model::Moment& moment) {
-  if (needs_repair(taken)) repair(moment);
-  const std::uint32_t deaths = segment_.header().deaths.load(kAcquire);
+void Cell::put_right(bool to_repair, model::Moment& moment) {
+  if (to_repair) repair(moment);
+  const std::uint32_t deaths = deaths_.load(kAcquire);
   if (deaths != control_.deaths_seen.load(kRelaxed)) {
     shard.end_dead(moment);
     control_.deaths_seen.store(deaths, kRelaxed);
@@ -109,7 +110,7 @@ bool Cell::reachable(const model::Visit& visit) noexcept {
 
 bool Cell::anyone_died() noexcept {
   process_.look_for_deaths(kBetweenProbes);
-  const std::uint32_t deaths = segment_.header().deaths.load(kAcquire);
+  const std::uint32_t deaths = deaths_.load(kAcquire);
   return control_.deaths_seen.exchange(deaths) != deaths;
 }
 

@@ -19,13 +19,12 @@ class Cell final : public sharded::StepSource, private model::Listener {
 
   // Before a step: repairs what a dead owner of the lock left, ends what is bound to the dead, folds
   // in what was given back without the lock.
-  void begin(ShardLock::Taken taken, model::Moment& moment) {
-    const bool is_right =
-        !needs_repair(taken) &&
-        segment_.header().deaths.load(kAcquire) == control_.deaths_seen.load(kRelaxed) &&
-        !has_returned();
+  void begin(bool to_repair, model::Moment& moment) {
+    const bool is_right = !to_repair &&
+                          deaths_.load(kAcquire) == control_.deaths_seen.load(kRelaxed) &&
+                          !has_returned();
     if (!is_right) [[unlikely]]
-      put_right(taken, moment);
+      put_right(to_repair, moment);
   }
   // A step found something that cannot be: the next one repairs it first.
   void note_damage() noexcept { control_.damaged.store(1); }
@@ -53,7 +52,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   static constexpr auto kRelaxed = std::memory_order_relaxed;
   static constexpr auto kAcquire = std::memory_order_acquire;
 
-  void put_right(ShardLock::Taken taken, model::Moment& moment);
+  void put_right(bool to_repair, model::Moment& moment);
   void changed(model::Ref ref, model::Visit& visit) noexcept override;
   [[nodiscard]] bool reachable(const model::Visit& visit) noexcept override;
   [[nodiscard]] bool anyone_died() noexcept override;
@@ -67,6 +66,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   const Segment& segment_;
   Process& process_;
   ShardControl& control_;
+  const Shared<std::uint32_t>& deaths_;
   SegmentMemory memory_;
   Told told_;
 

@@ -19,7 +19,11 @@ class ShardLock {
   enum class Taken { clean, from_the_dead };
 
   // StoreError (busy) if it cannot be had in time, because its owner lives but does not go on.
-  [[nodiscard]] Taken lock(Duration timeout) { return try_lock() ? Taken::clean : wait(timeout); }
+  [[nodiscard]] Taken lock(Duration timeout) {
+    if (try_lock()) [[likely]]
+      return Taken::clean;
+    return wait(timeout);
+  }
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t expected = 0;
     return word_.compare_exchange_strong(expected, process_.self(), std::memory_order_acquire,
@@ -33,9 +37,11 @@ class ShardLock {
   // left something behind and gone: all that was done before `await_unlock` is seen.
   bool unlock() noexcept {
     std::uint64_t expected = process_.self();
-    return !word_.compare_exchange_strong(expected, 0, std::memory_order_release,
-                                          std::memory_order_relaxed) &&
-           unlock_awaited(expected);
+    if (word_.compare_exchange_strong(expected, 0, std::memory_order_release,
+                                      std::memory_order_relaxed)) [[likely]] {
+      return false;
+    }
+    return unlock_awaited(expected);
   }
   // Has its owner told when it unlocks. False: it is free.
   [[nodiscard]] bool await_unlock() noexcept;

@@ -25,12 +25,13 @@ class Guard {
   // Who gave back while the lock was held has gone, and nobody else may come: its owner looks. One
   // who took it since then has begun with that.
   ~Guard() {
-    while (end() && cell_.has_returned() && cell_.lock.try_lock()) begin_anew();
+    if (end()) [[unlikely]]
+      look_again();
   }
 
-  [[nodiscard]] bool may_stamp() const noexcept { return cell_.needs_repair(taken_); }
+  [[nodiscard]] bool may_stamp() const noexcept { return to_repair_; }
   void begin(model::Moment& moment) {
-    cell_.begin(taken_, moment);
+    cell_.begin(to_repair_, moment);
     if (state_.is_buried()) state_.lose("other processes took this one for dead");
     state_.check(moment.now);
   }
@@ -39,18 +40,18 @@ class Guard {
   // Whether somebody awaited that.
   bool end() noexcept {
     if (model::take_damage()) cell_.note_damage();
-    if (!cell_.has_told()) return cell_.lock.unlock();
-    const Cell::Told told = cell_.take_told();
-    const bool awaited = cell_.lock.unlock();
-    state_.deliver(told);
-    return awaited;
+    if (!cell_.has_told()) [[likely]]
+      return cell_.lock.unlock();
+    return end_and_deliver();
   }
-  [[gnu::cold]] void begin_anew() noexcept;
+  [[gnu::noinline]] bool end_and_deliver() noexcept;
+  [[gnu::cold, gnu::noinline]] void look_again() noexcept;
+  void begin_anew() noexcept;
 
   ShmStore& store_;
   State& state_;
   Cell& cell_;
-  ShardLock::Taken taken_;
+  bool to_repair_;
 };
 
 class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard> {
@@ -130,6 +131,10 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
       return *state;
     return fresh_state(state);
   }
+  State* present() noexcept {
+    State* const state = state_.load(std::memory_order_acquire);
+    return state != nullptr && state->is_present() ? state : nullptr;
+  }
   [[gnu::cold, gnu::noinline]] State& fresh_state(State* state) {
     State* const fresh =
         State::make(options_, surroundings_ ? *surroundings_ : Surroundings::present(), state);
@@ -160,10 +165,27 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
 };
 
 Guard::Guard(ShmStore& store, State& state, Cell& cell)
-    : store_(store), state_(state), cell_(cell), taken_(cell.lock.lock(store.timeout())) {}
+    : store_(store),
+      state_(state),
+      cell_(cell),
+      to_repair_(cell.needs_repair(cell.lock.lock(store.timeout()))) {}
+
+bool Guard::end_and_deliver() noexcept {
+  const Cell::Told told = cell_.take_told();
+  const bool awaited = cell_.lock.unlock();
+  state_.deliver(told);
+  return awaited;
+}
+
+void Guard::look_again() noexcept {
+  while (cell_.has_returned() && cell_.lock.try_lock()) {
+    begin_anew();
+    if (!end()) return;
+  }
+}
 
 void Guard::begin_anew() noexcept {
-  taken_ = ShardLock::Taken::clean;
+  to_repair_ = cell_.needs_repair(ShardLock::Taken::clean);
   const model::Micros now = store_.clock().now().count();
   model::Moment moment{now, cell_.wall_at(now, store_.clock()), cell_.draw};
   try {
