@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/decide.hpp"
 #include "model/tiers.hpp"
 #include "model/visits.hpp"
 
@@ -17,15 +18,6 @@ bool may_leave_record(const Request& request) {
   return (request.permits && !request.line.returning) || request.line.join;
 }
 
-// Makes a value where it is to be, without a copy on the way.
-template <typename Make>
-struct InPlace {
-  explicit InPlace(Make how) : make(how) {}
-  Make make;
-  // NOLINTNEXTLINE(google-explicit-constructor): the conversion is the purpose
-  operator std::invoke_result_t<Make>() const { return make(); }
-};
-
 }  // namespace
 
 // From here on nothing may fail for want of memory; what is handed over on the way reserves its own.
@@ -35,21 +27,6 @@ void Shard::check_room(const Request& request) {
   const auto rates = static_cast<std::uint32_t>(request.rates.size());
   if (leaves_record && !reserve_visits(1)) throw_no_room("another visitor");
   if (rates != 0 && !tiers_.reserve(2 * rates)) throw_no_room("another visitor");
-}
-
-// Field by field: a copy in wide words of what was just written in narrow ones waits for them.
-inline Answer Shard::granting(const Request& request, Fence fence, std::uint64_t place,
-                              std::uint32_t taken, const RateInfo& rate) const {
-  Answer answer(std::in_place_type<Granted>, InPlace{[&] {
-                  return Granted{.token = {store_, request.gate, request.visitor, fence, place}};
-                }});
-  Granted& granted = *std::get_if<Granted>(&answer);
-  granted.taken = taken;
-  granted.rate.limit = rate.limit;
-  granted.rate.remaining = rate.remaining;
-  granted.rate.retry_after = rate.retry_after;
-  granted.rate.reset_after = rate.reset_after;
-  return answer;
 }
 
 Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& asker,
@@ -71,7 +48,7 @@ Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& aske
     const Fence stamp = prepare(gate, visit, moment.now + request.dedupe.count(), moment);
     publish(gate, visit, VisitState::spent, stamp);
   }
-  Answer answer = granting(request, fence, place, rate.taken, rate.info);
+  Answer answer = granting(store_, request, fence, place, rate.taken, rate.info);
   Granted& granted = *std::get_if<Granted>(&answer);
   if (request.permits) granted.expires_in = request.permits->ttl;
   if (slot != kNone) granted.slot = slot;
@@ -107,22 +84,19 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
   return refused(*gate, Reason::full, retry_after(*gate, moment.now), rate.info);
 }
 
-// Flat, because an admission without contention is mostly calls otherwise.
-[[gnu::flatten]] Answer Shard::admit(const Request& request, std::uint32_t hash, const Asker& asker,
-                                     Moment& moment) {
-  sweep_in_passing(moment);
-  const At<Gate> gate = open_gate(request.gate, hash, moment);
-  gate->last_used = moment.now;
-  settle(gate, moment);
-  if (Tier* const tier = sole_tier(*gate, request); tier != nullptr) {
-    const Rate& rate = request.rates.front();
-    const Tally tally = weigh(rate, tier, request.cost, moment.now);
-    if (tally.allowed) {
-      charge(rate, *tier, request.cost, tally.after, moment.now);
-      count_grant(gate->tallies, 0);
-      return granting(request, 0, 0, request.cost, tally.info);
-    }
+Answer Shard::admit(const Request& request, std::uint32_t hash, const Asker& asker,
+                    Moment& moment) {
+  const At<Gate> gate = open(request.gate, hash, moment);
+  if (asks_one_rate(request)) {
+    Payment payment(request.rates.front(), request.cost);
+    if (takes(gate, payment, moment.now)) return answer_to(request, store_, payment);
   }
+  return admit(gate, request, asker, moment);
+}
+
+// Flat, because an admission without contention is mostly calls otherwise.
+[[gnu::flatten]] Answer Shard::admit(At<Gate> gate, const Request& request, const Asker& asker,
+                                     Moment& moment) {
   check_room(request);
   At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
   if (visit && visit->state() == VisitState::spent && request.dedupe == Duration(0)) {

@@ -150,6 +150,13 @@ void charge_other(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) 
   if (rate.algorithm == Algorithm::fixed_window) charge_fixed(rate, tier, cost, now);
 }
 
+std::optional<RateInfo> take_other(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now) {
+  const Tally tally = weigh(rate, &tier, cost, now);
+  if (!tally.allowed) return std::nullopt;
+  charge(rate, tier, cost, tally.after, now);
+  return tally.info;
+}
+
 void give_back(Tier& tier, std::uint32_t cost, Micros now) {
   const Rate rate = tier.rate();
   if (rate.algorithm == Algorithm::sliding_window) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "airlock/rate.hpp"
 #include "model/records.hpp"
@@ -60,7 +61,12 @@ void charge_other(const Rate& rate, Tier& tier, std::uint32_t cost, Micros now);
 
 namespace gcra {
 
+// Narrow where that will do, which it mostly does: many processors take half the time or less.
 inline Mixed divide(std::int64_t units, std::int64_t of) noexcept {
+  const auto a = static_cast<std::uint32_t>(units);
+  const auto b = static_cast<std::uint32_t>(of);
+  if (a == units && b == of) [[likely]]
+    return {a / b, a % b};
   return {units / of, units % of};
 }
 
@@ -93,30 +99,61 @@ inline Mixed lateness(const Tier* tier, std::uint32_t count, Micros now) noexcep
   return {whole + 1, 0};
 }
 
-inline Tally weigh(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
-  const std::int64_t period = rate.period.count();
-  const std::int64_t count = rate.count;
-  const std::int64_t full = burst_of(rate) * period;
-  const std::int64_t price = cost * period;
-  const Mixed late = lateness(tier, rate.count, now);
-  const __int128_t room = full - price - units(late, count);
+// What is known of a cost before the tier is.
+struct Price {
+  std::int64_t units;
+  std::int64_t slack;  // In units: how late the tier may be for it.
+  Mixed time;          // What it moves the tier's time by.
+};
 
-  Tally tally{room >= 0, Duration(0), {.limit = burst_of(rate)}, {}};
-  tally.after = add(late, divide(price, count), count);
-  if (tally.allowed) [[likely]] {
-    tally.info.remaining = static_cast<std::uint32_t>(static_cast<std::int64_t>(room) / period);
-    tally.info.reset_after = Duration(round_up(tally.after));
-    if (room < price) {
-      const Mixed slack = divide(full - price, count);
-      tally.info.retry_after = Duration(round_up_difference(tally.after, slack));
-    }
-    return tally;
+inline Price price_of(const Rate& rate, std::uint32_t cost) noexcept {
+  const std::int64_t units = cost * rate.period.count();
+  return {units, burst_of(rate) * rate.period.count() - units, divide(units, rate.count)};
+}
+
+// What decides. How the tier stands then takes a division more, which can wait.
+struct Weight {
+  __int128_t room;  // In units, once the price is paid; below 0: it cannot be.
+  Mixed late;       // How far ahead its time is,
+  Mixed after;      // and once the price is paid.
+};
+
+inline Weight weight(const Rate& rate, const Tier* tier, const Price& price, Micros now) noexcept {
+  const std::int64_t count = rate.count;
+  const Mixed late = lateness(tier, rate.count, now);
+  return {.room = price.slack - units(late, count),
+          .late = late,
+          .after = add(late, price.time, count)};
+}
+
+// How the tier stands once it is paid. REQUIRES: room.
+inline RateInfo info_after(const Rate& rate, const Price& price, const Weight& weight) noexcept {
+  const std::int64_t period = rate.period.count();
+  const auto room = static_cast<std::int64_t>(weight.room);
+  RateInfo info{.limit = burst_of(rate),
+                .remaining = static_cast<std::uint32_t>(room / period),
+                .reset_after = Duration(round_up(weight.after))};
+  if (room < price.units) {
+    const Mixed slack = divide(price.slack, rate.count);
+    info.retry_after = Duration(round_up_difference(weight.after, slack));
   }
-  tally.delay = Duration(round_up_difference(late, divide(full - price, count)));
-  tally.info.retry_after = tally.delay;
-  tally.info.remaining = available(rate, tier, now);
-  tally.info.reset_after = Duration(round_up(late));
-  return tally;
+  return info;
+}
+
+inline Tally weigh(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros now) noexcept {
+  const Price price = price_of(rate, cost);
+  const Weight weight = gcra::weight(rate, tier, price, now);
+  if (weight.room >= 0) [[likely]] {
+    return {true, Duration(0), info_after(rate, price, weight), weight.after};
+  }
+  const Duration delay(round_up_difference(weight.late, divide(price.slack, rate.count)));
+  return {false,
+          delay,
+          {.limit = burst_of(rate),
+           .remaining = available(rate, tier, now),
+           .retry_after = delay,
+           .reset_after = Duration(round_up(weight.late))},
+          weight.after};
 }
 
 inline void charge(const Rate& rate, Tier& tier, const Mixed& after, Micros now) {
@@ -144,5 +181,48 @@ inline void charge(const Rate& rate, Tier& tier, std::uint32_t cost, const Mixed
   }
   charge_other(rate, tier, cost, now);
 }
+
+// Takes the cost as another algorithm allows it, and says how the tier stands then.
+[[nodiscard]] std::optional<RateInfo> take_other(const Rate& rate, Tier& tier, std::uint32_t cost,
+                                                 Micros now);
+
+// A cost that a tier is asked for, alone, and what it says to that. What needs no tier is computed
+// before, and what can wait after it is taken, so that who has the lock only adds and compares.
+class Payment {
+ public:
+  Payment(const Rate& rate, std::uint32_t cost) noexcept
+      : rate_(rate),
+        cost_(cost),
+        is_gcra_(rate.algorithm == Rate::Algorithm::gcra),
+        price_(is_gcra_ ? gcra::price_of(rate, cost) : gcra::Price{}) {}
+
+  [[nodiscard]] const Rate& rate() const noexcept { return rate_; }
+
+  // Takes the cost if the tier allows it.
+  [[nodiscard]] bool take(Tier& tier, Micros now) {
+    if (!is_gcra_) [[unlikely]] {
+      const std::optional<RateInfo> info = take_other(rate_, tier, cost_, now);
+      if (info) info_ = *info;
+      return info.has_value();
+    }
+    weight_ = gcra::weight(rate_, &tier, price_, now);
+    if (weight_.room < 0) return false;
+    charge(rate_, tier, cost_, weight_.after, now);
+    return true;
+  }
+
+  // How the tier stands since then.
+  [[nodiscard]] RateInfo info() const noexcept {
+    return is_gcra_ ? gcra::info_after(rate_, price_, weight_) : info_;
+  }
+
+ private:
+  const Rate& rate_;
+  const std::uint32_t cost_;
+  const bool is_gcra_;
+  const gcra::Price price_;
+  gcra::Weight weight_{};
+  RateInfo info_;  // Of the other algorithms.
+};
 
 }  // namespace airlock::model

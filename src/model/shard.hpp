@@ -72,6 +72,12 @@ class Shard {
         std::uint32_t number = 0) noexcept;
 
   Answer admit(const Request& request, std::uint32_t hash, const Asker& asker, Moment& moment);
+  // The same in parts (decide.hpp), for a store that computes before it locks and answers after it
+  // has unlocked: the gate, up to the present; whether its tier gives what is asked of it alone; and
+  // everything else.
+  [[nodiscard]] At<Gate> open(const GateName& name, std::uint32_t hash, Moment& moment);
+  [[nodiscard]] bool takes(At<Gate> gate, Payment& payment, Micros now);
+  Answer admit(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment);
   GroupAnswer admit_all(std::span<const Request> requests, std::span<const std::uint32_t> hashes,
                         const Asker& asker, Moment& moment);
   bool leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor, Moment& moment);
@@ -219,7 +225,6 @@ class Shard {
 
   // Rates (tiers.hpp, tiers.cpp).
   [[nodiscard]] Tier* find_tier(const Gate& gate, const Rate& rate) const;
-  [[nodiscard]] Tier* sole_tier(const Gate& gate, const Request& request) const;
   void weigh_all(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
   [[nodiscard]] std::uint32_t available_of(const Gate& gate, const RateAsk& ask, Micros now) const;
   void weigh_in_mode(const Gate& gate, const RateAsk& ask, Micros now, RateVerdict& verdict) const;
@@ -302,8 +307,6 @@ class Shard {
                                   bool several, Moment& moment);
   [[nodiscard]] std::optional<Refused> line_refuses(Gate& gate, const Request& request,
                                                     const RateInfo& rate, Micros now);
-  [[nodiscard]] Answer granting(const Request& request, Fence fence, std::uint64_t place,
-                                std::uint32_t taken, const RateInfo& rate) const;
   Answer grant_now(At<Gate> gate, const Request& request, const Asker& asker,
                    const RateVerdict& rate, Moment& moment);
   [[nodiscard]] Granted granted(const GateName& gate, At<Visit> visit, Micros now) const;

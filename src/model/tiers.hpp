@@ -20,15 +20,6 @@ inline Tier* Shard::find_tier(const Gate& gate, const Rate& rate) const {
   return nullptr;
 }
 
-// The one tier that decides, where one rate is all that is asked for and nobody is at the gate; null:
-// more is to be looked at.
-inline Tier* Shard::sole_tier(const Gate& gate, const Request& request) const {
-  const bool decides = request.rates.size() == 1 && !request.permits &&
-                       request.mode == RateMode::take && request.dedupe == Duration(0) &&
-                       !request.line.returning && gate.visits == 0 && gate.pauses == kNone;
-  return decides ? find_tier(gate, request.rates.front()) : nullptr;
-}
-
 // Adds a tier to what all say. The tightest speaks: of those that refuse, the one that takes
 // longest; else the one with the least left.
 inline void Shard::RateVerdict::add(std::size_t i, Tier* tier, const Tally& tally) noexcept {

@@ -34,22 +34,25 @@ struct alignas(64) Cell : sharded::StepSource {
 class State {
  public:
   State(std::uint32_t shards, StoreId id, std::uint64_t seed)
-      : generation(base::fork_generation()), id_(id), seed_(seed) {
+      : generation_(base::fork_generation()), id_(id), seed_(seed) {
     const model::Label label(base::default_label());
     for (std::uint32_t i = 0; i < shards; ++i) {
       cells.push_back(std::make_unique<Cell>(id, i, label));
     }
   }
 
+  // In this process.
+  [[nodiscard]] bool is_present() const noexcept { return generation_ == base::fork_generation(); }
+
   [[nodiscard]] StoreId id() const noexcept { return id_; }
   [[nodiscard]] bool knows(StoreId id) const noexcept { return id == id_; }
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   [[nodiscard]] static model::Owner owner() noexcept { return 0; }
 
-  const std::uint64_t generation;
   std::vector<std::unique_ptr<Cell>> cells;
 
  private:
+  const std::uint64_t generation_;
   const StoreId id_;
   const std::uint64_t seed_;
 };
@@ -82,7 +85,7 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
 
   ~MemoryStore() override {
     State* state = state_.load(std::memory_order_acquire);
-    if (state->generation == base::fork_generation()) {
+    if (state->is_present()) {
       delete state;
     } else {
       base::leave_alone(state);
@@ -114,10 +117,14 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
   // In a forked child the inherited state is neither locked nor freed: its mutexes may be held by
   // threads that are not there.
   State& state() {
-    State* state = state_.load(std::memory_order_acquire);
-    if (state->generation == base::fork_generation()) [[likely]]
+    State* const state = state_.load(std::memory_order_acquire);
+    if (state->is_present()) [[likely]]
       return *state;
     return fresh_state(state);
+  }
+  State* present() noexcept {
+    State* const state = state_.load(std::memory_order_acquire);
+    return state->is_present() ? state : nullptr;
   }
   [[gnu::cold, gnu::noinline]] State& fresh_state(State* state) {
     auto fresh = std::make_unique<State>(static_cast<std::uint32_t>(state->cells.size()),

@@ -11,6 +11,7 @@
 #include "airlock/store.hpp"
 #include "base/hash.hpp"
 #include "base/random.hpp"
+#include "model/decide.hpp"
 #include "model/shard.hpp"
 #include "store/validate.hpp"
 
@@ -43,6 +44,7 @@ struct StepSource {
 //
 //   State& state()                 of this process; has
 //     id(), seed(), owner(), and cells, pointers to
+//   State* present()               the same, or null: it is yet to be made
 //   Cell                           a StepSource with a `shard`
 //   Guard(Self&, State&, Cell&)    holds the lock; at its end tells those who must know, unlocked
 //   Guard::begin(Moment&)          what is to be done before the step
@@ -54,9 +56,18 @@ class ShardedStore : public Store {
   Clock& clock() noexcept override { return clock_; }
 
   Answer admit(const Request& request) override {
+    State* state = self().present();
+    if (state == nullptr) [[unlikely]] {
+      validate(request);
+      state = &self().state();
+    }
+    // Before the rules are checked: one waits for the other's results nowhere, and takes as long.
+    const Place place = place_of(*state, request.gate);
     validate(request);
-    Step step(self(), request.gate, Time::and_stamps);
-    return step->admit(request, step.hash(), step.asker(), step.moment());
+    if (model::asks_one_rate(request)) return decide(request, place);
+    Step step(self(), place, Time::and_stamps);
+    const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
+    return step->admit(gate, request, step.asker(), step.moment());
   }
 
   GroupAnswer admit_all(std::span<const Request> requests) override {
@@ -66,7 +77,7 @@ class ShardedStore : public Store {
     for (const Request& request : requests) {
       hashes.push_back(static_cast<std::uint32_t>(hash_of(state, request.gate.view())));
     }
-    Step step(self(), state, requests.front().gate, Time::and_stamps);
+    Step step(self(), place_of(state, requests.front().gate), Time::and_stamps);
     return step->admit_all(requests, hashes, step.asker(), step.moment());
   }
 
@@ -190,15 +201,36 @@ class ShardedStore : public Store {
   // tick of a few milliseconds ago, for if it ended since then nobody else has its place yet.
   enum class Time { of_last_tick, exact, and_stamps };
 
+  // Where a gate is.
+  struct Place {
+    State& state;
+    Cell& cell;
+    std::uint32_t hash;
+  };
+
   class Step {
    public:
-    Step(Self& self, const GateName& gate, Time time = Time::exact)
-        : Step(self, self.state(), gate, time) {}
-    Step(Self& self, State& state, const GateName& gate, Time time = Time::exact)
-        : Step(self, state, gate, hash_of(state, gate.view()), time) {}
+    Step(Self& self, const GateName& gate) : Step(self, self.state(), gate) {}
+    Step(Self& self, State& state, const GateName& gate) : Step(self, place_of(state, gate)) {}
     Step(Self& self, State& state, Cell& cell, Time time = Time::exact)
-        : Step(self, state, cell, 0, time) {}
+        : Step(self, Place{state, cell, 0}, time) {}
     Step(Self& self, const Token& token) : Step(self, check(self.state(), token), token.gate) {}
+    explicit Step(Self& self, const Place& place, Time time = Time::exact)
+        : state_(place.state),
+          cell_(place.cell),
+          hash_(place.hash),
+          guard_(self, place.state, place.cell),
+          // First: to read it takes a while, in which what comes next is on its way.
+          moment_{time == Time::of_last_tick ? 0 : self.clock_.now().count(), 0, cell_.draw} {
+      const bool may_hand_over = guard_.may_stamp() || cell_.shard.has_lines();
+      if (time == Time::of_last_tick) {
+        moment_.now = (may_hand_over ? self.clock_.now() : self.clock_.recently()).count();
+      }
+      if (time == Time::and_stamps || may_hand_over) {
+        moment_.wall = cell_.wall_at(moment_.now, self.clock_);
+      }
+      guard_.begin(moment_);
+    }
     Step(const Step&) = delete;
     Step& operator=(const Step&) = delete;
 
@@ -212,28 +244,6 @@ class ShardedStore : public Store {
     }
 
    private:
-    // Gates of a group share a cell; without one the gate's own hash serves for both.
-    Step(Self& self, State& state, const GateName& gate, std::uint64_t hash, Time time)
-        : Step(self, state,
-               cell_of(state, gate.group().size() == gate.view().size()
-                                  ? hash
-                                  : hash_of(state, gate.group())),
-               static_cast<std::uint32_t>(hash), time) {}
-    Step(Self& self, State& state, Cell& cell, std::uint32_t hash, Time time)
-        : state_(state),
-          cell_(cell),
-          hash_(hash),
-          guard_(self, state, cell),
-          moment_{0, 0, cell.draw} {
-      const bool may_hand_over = guard_.may_stamp() || cell.shard.has_lines();
-      const bool tick_will_do = time == Time::of_last_tick && !may_hand_over;
-      moment_.now = (tick_will_do ? self.clock_.recently() : self.clock_.now()).count();
-      if (time == Time::and_stamps || may_hand_over) {
-        moment_.wall = cell.wall_at(moment_.now, self.clock_);
-      }
-      guard_.begin(moment_);
-    }
-
     State& state_;
     Cell& cell_;
     std::uint32_t hash_;
@@ -244,11 +254,30 @@ class ShardedStore : public Store {
  private:
   Self& self() noexcept { return static_cast<Self&>(*this); }
 
+  // A question to a rate alone: what it costs is computed before the lock is taken, and the answer
+  // is written when others may have it.
+  Answer decide(const Request& request, const Place& place) {
+    model::Payment payment(request.rates.front(), request.cost);
+    {
+      Step step(self(), place, Time::and_stamps);
+      const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
+      if (!step->takes(gate, payment, step.moment().now)) {
+        return step->admit(gate, request, step.asker(), step.moment());
+      }
+    }
+    return model::answer_to(request, place.state.id(), payment);
+  }
+
   static std::uint64_t hash_of(State& state, std::string_view name) noexcept {
     return base::hash(name, state.seed());
   }
-  static Cell& cell_of(State& state, std::uint64_t hash) noexcept {
-    return *state.cells[(hash >> 32) * state.cells.size() >> 32];
+  // Gates of a group share a cell; without one the gate's own hash serves for both.
+  static Place place_of(State& state, const GateName& gate) noexcept {
+    const std::uint64_t hash = hash_of(state, gate.view());
+    const bool is_alone = gate.group().size() == gate.view().size();
+    const std::uint64_t of_group = is_alone ? hash : hash_of(state, gate.group());
+    Cell& cell = *state.cells[(of_group >> 32) * state.cells.size() >> 32];
+    return {state, cell, static_cast<std::uint32_t>(hash)};
   }
   static State& check(State& state, const Token& token) {
     if (!state.knows(token.store)) throw InvalidArgument("the token belongs to another store");

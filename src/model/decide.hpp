@@ -1,0 +1,42 @@
+#pragma once
+
+#include "model/granting.hpp"
+#include "model/rates.hpp"
+#include "model/tiers.hpp"
+#include "model/visits.hpp"
+
+// The members of Shard that a question begins with, and all that most questions to a rate need:
+// inline in the step of a store.
+
+namespace airlock::model {
+
+inline At<Gate> Shard::open(const GateName& name, std::uint32_t hash, Moment& moment) {
+  sweep_in_passing(moment);
+  const At<Gate> gate = open_gate(name, hash, moment);
+  gate->last_used = moment.now;
+  settle(gate, moment);
+  return gate;
+}
+
+// Whether one rate is all that is asked for.
+[[nodiscard]] inline bool asks_one_rate(const Request& request) noexcept {
+  return request.rates.size() == 1 && !request.permits && request.mode == RateMode::take &&
+         request.dedupe == Duration(0) && !request.line.returning;
+}
+
+// Nobody at the gate, no pause and no line: the tier alone decides.
+inline bool Shard::takes(At<Gate> gate, Payment& payment, Micros now) {
+  if (gate->visits != 0 || gate->pauses != kNone) return false;
+  Tier* const tier = find_tier(*gate, payment.rate());
+  if (tier == nullptr || !payment.take(*tier, now)) return false;
+  count_grant(gate->tallies, 0);
+  return true;
+}
+
+// The answer to what was taken; needs nothing of the shard.
+[[nodiscard]] inline Answer answer_to(const Request& request, StoreId store,
+                                      const Payment& payment) {
+  return granting(store, request, 0, 0, request.cost, payment.info());
+}
+
+}  // namespace airlock::model
