@@ -3,6 +3,7 @@
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
 
 #include <algorithm>
+#include <cstdint>
 
 namespace airlock {
 namespace {
@@ -10,7 +11,9 @@ namespace {
 Instant read(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);
-  return std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec / 1000);
+  // Below 2^32, and so divided by one multiplication.
+  return std::chrono::seconds(time.tv_sec) +
+         Duration(static_cast<std::uint32_t>(time.tv_nsec) / 1000);
 }
 
 class SystemClock final : public Clock {
