@@ -202,7 +202,7 @@ std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, c
 // A new waiter at the end of the line.
 At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& asker, bool several,
                          Moment& moment) {
-  if (gate->line == kNone) {
+  if (gate->line.is_empty()) {
     gate->order = request.line.order;
     gate->aging = request.line.aging;
     gate->last_grant = moment.now;
@@ -239,7 +239,7 @@ Granted Shard::granted(const GateName& gate, At<Visit> visit, Micros now) const 
 }
 
 Queued Shard::queued(Gate& gate, At<Visit> visit, const RateInfo& rate, Micros now) {
-  const std::uint32_t place = position(visit.ref);
+  const std::uint32_t place = position(gate, visit.ref);
   const Micros event = next_event(gate, now);
   Micros next = visit->patience / 3;
   if (event != kNever) {

@@ -43,7 +43,7 @@ inline void Shard::end_hold(At<Gate> gate, At<Visit> visit, Moment& moment) {
   } else {
     remove(gate, visit);
   }
-  if (gate->line != kNone) advance(gate, moment);
+  if (!gate->line.is_empty()) advance(gate, moment);
   sweep_in_passing(moment);
 }
 
@@ -58,7 +58,7 @@ bool Shard::leave(std::string_view name, std::uint32_t hash, const VisitorId& vi
   if (waits) {
     bump(gate->tallies.abandoned);
     remove_with_refund(gate, visit, moment.now);
-    if (gate->line != kNone) advance(gate, moment);
+    if (!gate->line.is_empty()) advance(gate, moment);
   }
   sweep_in_passing(moment);
   return waits;
@@ -87,7 +87,7 @@ void Shard::renew(RenewItem& item, std::uint32_t hash, Moment& moment) {
   item.result = Renewal::renewed;
   visit->ttl = item.ttl.count();
   set_expiry(gate, visit, moment.now + visit->ttl);
-  if (gate->line != kNone) advance(gate, moment);
+  if (!gate->line.is_empty()) advance(gate, moment);
   sweep_in_passing(moment);
 }
 

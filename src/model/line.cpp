@@ -18,8 +18,7 @@ void Shard::LineOrder::sum(Ref ref) const noexcept {
 
 void Shard::reap(At<Gate> gate, Micros now) {
   const auto first_of = [&](const Ends& ends) {
-    const Ref first = by_deadline().first(ends);
-    return first == kNone ? At<Visit>() : visits_.at(first);
+    return ends.is_empty() ? At<Visit>() : visits_.at(ends.first);
   };
   Leash all(2 * visits_.end() + Leash::kLong);
   At<Visit> first = first_of(gate->inside);
@@ -46,7 +45,7 @@ void Shard::pass_over(At<Gate> gate, At<Visit> visit, Micros now) {
     return remove(gate, visit);
   }
   // A line may have begun anew since it was handed its slot.
-  if (gate->line == kNone) {
+  if (gate->line.is_empty()) {
     gate->order = visit->order;
     gate->aging = visit->aging;
   }
@@ -141,7 +140,7 @@ void Shard::call(At<Gate> gate, At<Visit> visit, Micros now) {
 
 // Whose turn it is. REQUIRES: somebody is present.
 Ref Shard::candidate(Gate& gate, Moment& moment) {
-  if (gate.order == Order::fifo || gate.order == Order::priority) return nth_present(gate.line, 0);
+  if (gate.order == Order::fifo || gate.order == Order::priority) return head(gate);
   // A lottery keeps to its draw until that visitor is in or away: a heavy one is not drawn over by
   // light ones.
   if (gate.drawn.get() != kNone) return gate.drawn.get();
@@ -168,7 +167,7 @@ bool Shard::may_win(const Gate& gate, const Visit& visit, Micros now) const {
 
 Ref Shard::drawn(const Gate& gate, Moment& moment) const {
   const std::uint32_t n = present(gate);
-  if (gate.order == Order::lottery) return nth_present(gate.line, moment.draw.below(n));
+  if (gate.order == Order::lottery) return nth_present(gate.line.root, moment.draw.below(n));
   // Chance in proportion to tickets: draw anybody, keep with probability tickets / most tickets.
   // The oldest has the most.
   const auto tickets = [&](Ref ref) {
@@ -177,14 +176,19 @@ Ref Shard::drawn(const Gate& gate, Moment& moment) const {
     return static_cast<std::uint32_t>(std::min<Micros>(grown, gate.aging.max));
   };
   constexpr int kTries = 64;
-  const std::uint32_t most = tickets(nth_present(gate.line, 0));
+  const std::uint32_t most = tickets(head(gate));
   Ref oldest = kNone;
   for (int i = 0; i < kTries; ++i) {
-    const Ref ref = nth_present(gate.line, moment.draw.below(n));
+    const Ref ref = nth_present(gate.line.root, moment.draw.below(n));
     if (moment.draw.below(most) < tickets(ref)) return ref;
     if (oldest == kNone || places_[ref].ticket < places_[oldest].ticket) oldest = ref;
   }
   return oldest;
+}
+
+// The first who is present. REQUIRES: somebody is.
+Ref Shard::head(const Gate& gate) const {
+  return places_[gate.line.first].present ? gate.line.first : nth_present(gate.line.root, 0);
 }
 
 // REQUIRES: n < present waiters below root.
@@ -205,8 +209,10 @@ Ref Shard::nth_present(Ref root, std::uint32_t n) const {
   }
 }
 
-// 1-based, in the order of the line; those who are absent do not count.
-std::uint32_t Shard::position(Ref ref) const {
+// 1-based, in the order of the line; others who are absent do not count. Who has just come is mostly
+// the last, which needs no walk.
+std::uint32_t Shard::position(const Gate& gate, Ref ref) const {
+  if (ref == gate.line.last) return present(gate) + (places_[ref].present ? 0 : 1);
   Leash leash;
   std::uint32_t place = 1 + present_below(places_[ref].links.left);
   for (Ref parent = places_[ref].links.parent; parent != kNone;) {
@@ -225,7 +231,7 @@ std::uint32_t Shard::position(Ref ref) const {
 std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) const {
   Leash leash;
   std::uint32_t place = 1;
-  for (Ref at = gate.line; at != kNone;) {
+  for (Ref at = gate.line.root; at != kNone;) {
     leash.step();
     const ByOrder& node = places_[at];
     const bool ahead = gate.order != Order::priority || node.priority >= priority;
@@ -239,10 +245,9 @@ std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) con
 Micros Shard::next_event(Gate& gate, Micros now) {
   Micros event = kNever;
   for (const Ends* ends : {&gate.inside, &gate.outside}) {
-    const Ref first = by_deadline().first(*ends);
-    if (first != kNone) event = std::min(event, deadlines_[first].deadline);
+    if (!ends->is_empty()) event = std::min(event, deadlines_[ends->first].deadline);
   }
-  if (gate.line != kNone && gate.rate_due != 0) event = std::min(event, gate.rate_due);
+  if (!gate.line.is_empty() && gate.rate_due != 0) event = std::min(event, gate.rate_due);
   const Micros paused = paused_until(gate, now);
   if (paused != 0) event = std::min(event, paused);
   return event;

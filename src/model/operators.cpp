@@ -75,12 +75,12 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   if (gate.order <= Order::aging_lottery) view.order = gate.order;
   view.last_fence = gate.last_fence.get();
   Leash all(2 * visits_.end() + tiers_.end() + pauses_.end());
-  for (Ref at = by_deadline().first(gate.inside); at != kNone; at = by_deadline().next(at)) {
+  for (Ref at = gate.inside.first; at != kNone; at = by_deadline().next(at)) {
     all.step();
     if (visits_[at].held()) view.holders.push_back(holder_view(visits_[at], moment.now));
   }
   std::ranges::stable_sort(view.holders, std::greater(), &HolderView::age);
-  for (Ref at = by_order().first(gate.line); at != kNone; at = by_order().next(at)) {
+  for (Ref at = gate.line.first; at != kNone; at = by_order().next(at)) {
     all.step();
     view.line.push_back(waiter_view(visits_[at], moment.now));
   }
@@ -175,7 +175,7 @@ std::size_t Shard::revoke(std::string_view name, std::uint32_t hash,
   settle(gate, moment);
   std::vector<Ref> holders;
   Leash all(visits_.end() + Leash::kLong);
-  for (Ref at = by_deadline().first(gate->inside); at != kNone; at = by_deadline().next(at)) {
+  for (Ref at = gate->inside.first; at != kNone; at = by_deadline().next(at)) {
     all.step();
     if (visits_[at].inside() && (!visitor || visits_[at].visitor == *visitor)) {
       holders.push_back(at);
@@ -194,7 +194,7 @@ bool Shard::purge(std::string_view name, std::uint32_t hash, Moment& moment) {
   gate.last_used = moment.now;
   Leash all(visits_.end() + Leash::kLong);
   for (const Ends* ends : {&gate.outside, &gate.inside}) {
-    for (Ref ref = by_deadline().first(*ends); ref != kNone; ref = by_deadline().first(*ends)) {
+    for (Ref ref = ends->first; ref != kNone; ref = ends->first) {
       all.step();
       remove(found, visits_.at(ref));
     }

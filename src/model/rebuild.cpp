@@ -93,8 +93,8 @@ void Shard::reset_gates() {
   gates_.for_each([&](Ref ref) {
     Gate& gate = gates_[ref];
     gate.in_use = gate.holders = gate.visits = 0;
-    gate.inside = gate.outside = {};
-    gate.line = gate.tiers = gate.pauses = kNone;
+    gate.inside = gate.outside = gate.line = {};
+    gate.tiers = gate.pauses = kNone;
     gate.next_due = kNever;
     gate.rate_due = 0;
     gate.low_slots = 0;

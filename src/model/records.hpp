@@ -237,9 +237,9 @@ struct Gate {
   std::uint32_t visits = 0;
   // At least the limit of everybody in the line; kNone: somebody there needs no room.
   std::uint32_t line_limit = 0;
-  Ends inside;       // Tree of visits by expiry: handed, holding, spent.
-  Ends outside;      // Tree of waiters by patience.
-  Ref line = kNone;  // Tree of waiters by order.
+  Ends inside;   // Tree of visits by expiry: handed, holding, spent.
+  Ends outside;  // Tree of waiters by patience.
+  Ends line;     // Tree of waiters by order.
   Ref tiers = kNone;
   Ref pauses = kNone;
   Micros next_due = 0;  // Nothing happens by time alone before.

@@ -252,7 +252,7 @@ class Shard {
   // Brings a gate up to the present: what ran out has ended, whom that lets in is in.
   void settle(At<Gate> gate, Moment& moment) {
     if (moment.now >= gate->next_due) reap(gate, moment.now);
-    if (gate->line != kNone) advance(gate, moment);
+    if (!gate->line.is_empty()) advance(gate, moment);
   }
   [[nodiscard]] bool bury(Moment& moment) {
     if (!listener_.anyone_died()) return false;
@@ -270,16 +270,17 @@ class Shard {
   [[nodiscard]] Ref drawn(const Gate& gate, Moment& moment) const;
   [[nodiscard]] bool may_win(const Gate& gate, const Visit& visit, Micros now) const;
   [[nodiscard]] Ref nth_present(Ref root, std::uint32_t n) const;
-  [[nodiscard]] std::uint32_t position(Ref ref) const;
+  [[nodiscard]] Ref head(const Gate& gate) const;
+  [[nodiscard]] std::uint32_t position(const Gate& gate, Ref ref) const;
   [[nodiscard]] std::uint32_t next_position(const Gate& gate, std::uint16_t priority) const;
   [[nodiscard]] std::uint32_t present_below(Ref root) const noexcept {
     return root == kNone ? 0 : places_[root].present_in_subtree;
   }
   [[nodiscard]] std::uint32_t waiting(const Gate& gate) const noexcept {
-    return gate.line == kNone ? 0 : places_[gate.line].in_subtree;
+    return gate.line.is_empty() ? 0 : places_[gate.line.root].in_subtree;
   }
   [[nodiscard]] std::uint32_t present(const Gate& gate) const noexcept {
-    return present_below(gate.line);
+    return present_below(gate.line.root);
   }
   [[nodiscard]] Micros next_event(Gate& gate, Micros now);
 

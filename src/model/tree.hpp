@@ -15,10 +15,13 @@ struct Links {
   Ref parent = kNone;
 };
 
-// A tree whose last record is at hand.
+// A tree whose first and last records are at hand.
 struct Ends {
   Ref root = kNone;
+  Ref first = kNone;
   Ref last = kNone;
+
+  [[nodiscard]] bool is_empty() const noexcept { return root == kNone; }
 };
 
 // An ordered set of records: a treap whose priorities are hashes of the places, so that it needs no
@@ -52,24 +55,29 @@ class Tree {
     root = kNone;
   }
 
-  // The same where the last is kept: who comes after everybody, as deadlines mostly do, is put there
-  // in O(1).
+  // The same where the ends are kept. Without sums, which change all the way down, who comes after
+  // everybody, as deadlines mostly do, is put there in O(1).
   void insert(Ends& ends, Ref ref) const {
-    static_assert(!Traits::kSums, "sums change all the way down");
-    if (ends.root != kNone && traits_.before(ref, ends.last)) return insert_below(ends.root, ref);
-    if (ends.root == kNone) {
-      insert(ends.root, ref);
-    } else {
-      put(ends.root, traits_.links(ends.last).right, ends.last, ref);
+    if (ends.is_empty()) {
+      ends.first = ends.last = ref;
+      return insert(ends.root, ref);
     }
-    ends.last = ref;
+    if (traits_.before(ref, ends.last)) {
+      if (traits_.before(ref, ends.first)) ends.first = ref;
+      return insert_below(ends.root, ref);
+    }
+    const Ref before = std::exchange(ends.last, ref);
+    if constexpr (Traits::kSums) {
+      insert_below(ends.root, ref);
+    } else {
+      put(ends.root, traits_.links(before).right, before, ref);
+    }
   }
 
   void erase(Ends& ends, Ref ref) const {
-    if (ends.last == ref) {
-      const Links& links = traits_.links(ref);
-      ends.last = links.left != kNone ? last(links.left) : links.parent;
-    }
+    const Links& links = traits_.links(ref);
+    if (ends.last == ref) ends.last = links.left != kNone ? last(links.left) : links.parent;
+    if (ends.first == ref) ends.first = links.right != kNone ? first(links.right) : links.parent;
     erase(ends.root, ref);
   }
 
@@ -80,8 +88,6 @@ class Tree {
     }
     return root;
   }
-
-  [[nodiscard]] Ref first(const Ends& ends) const { return first(ends.root); }
 
   [[nodiscard]] Ref next(Ref ref) const {
     if (traits_.links(ref).right != kNone) return first(traits_.links(ref).right);

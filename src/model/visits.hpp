@@ -84,7 +84,7 @@ inline void Shard::insert_by_deadline(Ends& ends, At<Visit> visit) {
 
 inline void Shard::raise_line_limit(Gate& gate, const Visit& visit) noexcept {
   const std::uint32_t limit = visit.weight.get() != 0 ? visit.limit.get() : kNone;
-  gate.line_limit = std::max(gate.line == kNone ? 0 : gate.line_limit, limit);
+  gate.line_limit = std::max(gate.line.is_empty() ? 0 : gate.line_limit, limit);
 }
 
 // Puts a visit where its state says it belongs.
@@ -180,7 +180,7 @@ inline void Shard::count_grant(Tallies& tallies, Micros waited) {
 }
 
 inline void Shard::check_order(const Gate& gate, const Request& request) const {
-  if (!request.line.join || gate.line == kNone) return;
+  if (!request.line.join || gate.line.is_empty()) return;
   if (request.line.order != gate.order ||
       (gate.order == Order::aging_lottery && request.line.aging != gate.aging)) {
     throw_other_order(gate.view());

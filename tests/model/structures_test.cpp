@@ -465,9 +465,10 @@ struct ByKeyAlone : ByKey {
 
 // Newest keys mostly, some old ones, and whoever is last leaves more often than others. Equal keys stay
 // in the order in which they came.
-TEST(TreeWithItsLast, IsTheSameAsWithout) {
+template <typename Traits>
+void keep_the_ends(Traits (*traits)(Records&)) {
   Records records;
-  const Tree<ByKeyAlone> tree(ByKeyAlone{{&records.pool}});
+  const Tree<Traits> tree(traits(records));
   Ends ends;
   std::vector<std::pair<std::uint32_t, Ref>> expected;
   std::mt19937 random(7);
@@ -491,8 +492,9 @@ TEST(TreeWithItsLast, IsTheSameAsWithout) {
       expected.erase(leaves);
     }
     ASSERT_EQ(ends.last, expected.empty() ? kNone : expected.back().second);
+    ASSERT_EQ(ends.first, expected.empty() ? kNone : expected.front().second);
     if (i % 1'000 != 0) continue;
-    Ref ref = tree.first(ends);
+    Ref ref = ends.first;
     for (const auto& [key, other] : expected) {
       ASSERT_EQ(ref, other);
       ref = tree.next(ref);
@@ -501,7 +503,15 @@ TEST(TreeWithItsLast, IsTheSameAsWithout) {
   }
 }
 
-TEST(TreeWithItsLast, StaysShallowWhenFilledInOrder) {
+TEST(TreeWithItsEnds, IsTheSameAsWithout) {
+  keep_the_ends<ByKeyAlone>([](Records& records) { return ByKeyAlone{{&records.pool}}; });
+}
+
+TEST(TreeWithItsEnds, IsTheSameAsWithoutWhereSumsAreKept) {
+  keep_the_ends<ByKey>([](Records& records) { return ByKey{&records.pool}; });
+}
+
+TEST(TreeWithItsEnds, StaysShallowWhenFilledInOrder) {
   Records records;
   const Tree<ByKeyAlone> tree(ByKeyAlone{{&records.pool}});
   Ends ends;
