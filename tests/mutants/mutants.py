@@ -57,7 +57,7 @@ MUTANTS = [
         "shm_lost_wake_process_test"),
     Mutant(
         "who-leaves-keeps-the-slot", "a waiter that gave up holds up the others",
-        "src/model/leases.cpp", "remove_with_refund(gate, visit, moment.now);\n    if (gate->line != kNone) advance(gate, moment);",
+        "src/model/leases.cpp", "remove_with_refund(gate, visit, moment.now);\n    if (!gate->line.is_empty()) advance(gate, moment);",
         "remove_with_refund(gate, visit, moment.now);",
         "watch_contract_test"),
     Mutant(
@@ -84,6 +84,30 @@ MUTANTS = [
         "refused-though-it-fits-later-never", "`never` is said of what only has to wait: symfony#40289",
         "src/model/admit.cpp", "if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);\n  }", "if (!rate.allowed) return refused(*gate, Reason::never, kForever, rate.info);\n  }",
         "rates_contract_test"),
+    Mutant(
+        "a-rate-takes-what-is-not-there", "over-admission by a rate",
+        "src/model/rates.hpp", "if (weight_.room < 0) return false;", "",
+        "rates_contract_test"),
+    Mutant(
+        "a-rate-passes-a-pause", "a closed gate admits",
+        "src/model/decide.hpp", "if (gate->visits != 0 || gate->pauses != kNone) return false;", "if (gate->visits != 0) return false;",
+        "operators_contract_test"),
+    Mutant(
+        "a-rate-passes-the-line", "starvation of waiters: hindsight#4157",
+        "src/model/decide.hpp", "if (gate->visits != 0 || gate->pauses != kNone) return false;", "if (gate->pauses != kNone) return false;",
+        "rules_random_test"),
+    Mutant(
+        "a-glance-misses-a-rule", "a bad request is believed",
+        "src/store/validate.hpp", "is_span(line.patience) && ", "",
+        "validate_test"),
+    Mutant(
+        "a-bad-request-attaches-first", "a wrong call makes a file",
+        "src/store/sharded/sharded_store.hpp", "      validate(request);\n      state =", "      state =",
+        "open_store_test"),
+    Mutant(
+        "the-first-of-a-tree-stays", "the head of the line is one who left",
+        "src/model/tree.hpp", "if (ends.first == ref) ends.first =", "if (ends.first == kNone) ends.first =",
+        "structures_test"),
     # --- shared memory ---
     Mutant(
         "closed-descriptors-bury-the-living", "a library closes all descriptors of its process",
@@ -91,7 +115,7 @@ MUTANTS = [
         "shm_faults_process_test"),
     Mutant(
         "no-repair-after-a-death", "half a step is believed: boostorg/interprocess#56",
-        "src/store/shm/cell.cpp", "if (needs_repair(taken)) repair(moment);", "if (false && needs_repair(taken)) repair(moment);",
+        "src/store/shm/cell.cpp", "if (to_repair) repair(moment);", "if (false && to_repair) repair(moment);",
         "shm_crashwalk_process_test"),
     Mutant(
         "the-dead-keep-their-slots", "slots leak on kill -9",
@@ -104,6 +128,10 @@ MUTANTS = [
     Mutant(
         "who-unlocks-does-not-look-back", "what was given back meanwhile waits for the next one to come",
         "src/store/shm/shard_lock.cpp", "  base::futex_wake(low_half(), 1);\n  return true;", "  base::futex_wake(low_half(), 1);\n  return false;",
+        "shm_death_process_test"),
+    Mutant(
+        "who-unlocks-does-not-look-again", "the same, where it was told to",
+        "src/store/shm/shm_store.cpp", "    if (end()) [[unlikely]]\n      look_again();", "    (void)end();",
         "shm_death_process_test"),
     Mutant(
         "a-link-is-followed", "a planted symbolic link",

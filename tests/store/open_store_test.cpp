@@ -48,6 +48,13 @@ TEST(OpenStore, SharedMemoryIsForItsOwnerAtLeastAndNotToBeRun) {
   EXPECT_NE(message_for("shm:?dir=here"), "");
 }
 
+TEST(OpenStore, ABadRequestIsRefusedBeforeAnythingIsAttached) {
+  const auto store = open_store("shm:?dir=/nonexistent/airlock");
+  EXPECT_THROW((void)store->admit({.gate = "erp", .visitor = {}}), InvalidArgument);
+  EXPECT_THROW((void)store->admit({.gate = "erp", .visitor = {}, .permits = Permits{.limit = 1}}),
+               StoreError);
+}
+
 #ifndef AIRLOCK_WITH_REDIS
 TEST(OpenStore, NamesWhatIsNotBuiltIn) {
   EXPECT_EQ(message_for("redis+cluster://u:secret@host"),
