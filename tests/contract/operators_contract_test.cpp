@@ -85,6 +85,14 @@ TEST_P(StoreContract, APausedGateAdmitsNobodyByRateAlone) {
   is_refused(visitor("ann").rate_only().rate({.count = 1, .period = 1s}), Reason::paused);
 }
 
+// What a tier has left is no way past a pause.
+TEST_P(StoreContract, APauseClosesAGateWhoseRateIsKnown) {
+  const auto ann = visitor("ann").rate_only().rate({.count = 5, .period = 1s});
+  enters(ann);
+  store().pause(gate(), 30s);
+  is_refused(ann, Reason::paused);
+}
+
 TEST_P(StoreContract, AResumedGateIsOpen) {
   store().pause(gate(), 30s);
   EXPECT_TRUE(store().resume(gate()));
