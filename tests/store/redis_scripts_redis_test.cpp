@@ -256,6 +256,34 @@ TEST_F(RedisScripts, WhoIsHandedTheOnlySlotNeedsNoSet) {
 
 // --- who is told ---
 
+TEST_F(RedisScripts, WhoClaimsThroughAnotherProcessIsToldThere) {
+  const Token ann = enters("gate");
+  const Request bob = joining("gate");
+  const auto watching = open();
+  ASSERT_TRUE(std::holds_alternative<Queued>(watching->admit(bob)));
+  ASSERT_TRUE(watching->watch("gate", bob.visitor, [] {}));
+  const auto channel_is_known = [&] {
+    const std::string record = command({"HGET", key(":gate"), redis::pack_visitor(bob.visitor)});
+    return record.find(":wake:") != std::string::npos;
+  };
+  clock_.advance(1ms);
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(channel_is_known());
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
+  EXPECT_FALSE(channel_is_known());
+}
+
+TEST_F(RedisScripts, WhoClaimsAsDetachedIsDetached) {
+  const Token ann = enters("gate");
+  Request bob = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  clock_.advance(1ms);
+  EXPECT_TRUE(store_->release(ann));
+  bob.hold = Hold::detached;
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
+  EXPECT_EQ(store_->look("gate")->holders.front().hold, Hold::detached);
+}
+
 TEST_F(RedisScripts, WhoseProcessIsGoneIsPassedOver) {
   const Token ann = enters("gate");
   const Request gone = joining("gate");
