@@ -399,24 +399,15 @@ void add_shm_rows(std::vector<Row>& rows) {
                   .aim = 3.0,
                   .subject = make<FreshVisitorShm>,
                   .reference = floor});
-  const auto of_rate = [](std::span<const Rate> rates) {
-    return [=] {
-      return std::make_unique<AskShm>(
-          Request{.gate = "erp", .visitor = VisitorId::named("bench"), .rates = rates});
-    };
-  };
-  const auto half_floor = [] { return std::make_unique<RobustMutexAndClock>(1); };
-  const char* const against_half = "one (robust shared mutex pair + steady_clock read)";
   rows.push_back({.name = "shm: rate decision, one GCRA tier, take",
-                  .against = against_half,
+                  .against = "one (robust shared mutex pair + steady_clock read)",
                   .aim = 2.0,
-                  .subject = of_rate(kTier),
-                  .reference = half_floor});
-  rows.push_back({.name = "shm: rate decision, no limit",
-                  .against = against_half,
-                  .aim = {},
-                  .subject = of_rate(kNoLimit),
-                  .reference = half_floor});
+                  .subject =
+                      [] {
+                        return std::make_unique<AskShm>(Request{
+                            .gate = "erp", .visitor = VisitorId::named("bench"), .rates = kTier});
+                      },
+                  .reference = [] { return std::make_unique<RobustMutexAndClock>(1); }});
   rows.push_back({.name = "shm: acquire + release, 8 processes at one gate",
                   .against = "one process",
                   .aim = 1 / 0.7,

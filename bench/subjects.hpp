@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -49,9 +48,6 @@ class AskOneGate : public Subject {
   Request request_;
   std::uint64_t released_ = 0;
 };
-
-// Validated, looked up and answered like any rate, and nothing is weighed: what a decision costs before its arithmetic.
-inline constexpr std::array kNoLimit = {Rate{.algorithm = Rate::Algorithm::no_limit}};
 
 // So many admissions and nothing else: none refused, none ended by itself.
 void require_grants(const GateView& gate, std::uint64_t grants);

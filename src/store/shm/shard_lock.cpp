@@ -14,7 +14,8 @@ namespace airlock::shm {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-constexpr int kSpins = 64;
+constexpr int kFirstRest = 16;  // In relax(): as long as a few steps take.
+constexpr int kLastRest = 64;
 constexpr int kYields = 16;
 constexpr int kTries = 8;
 constexpr Duration kPatience = std::chrono::milliseconds(2);
@@ -51,14 +52,16 @@ const std::atomic<std::uint32_t>& ShardLock::low_half() const noexcept {
   return halves[std::endian::native == std::endian::little ? 0 : 1];
 }
 
+// Looks seldom: who sees at once that it is free takes it at once, and with it everything it guards to
+// another core, after every single step. So the owner makes a few in a row.
 bool ShardLock::becomes_free() const noexcept {
-  for (int i = 0; i < kSpins + kYields; ++i) {
+  for (int rest = kFirstRest; rest <= kLastRest; rest *= 2) {
+    for (int i = 0; i < rest; ++i) relax();
     if (is_free()) return true;
-    if (i < kSpins) {
-      relax();
-    } else {
-      sched_yield();
-    }
+  }
+  for (int i = 0; i < kYields; ++i) {
+    sched_yield();
+    if (is_free()) return true;
   }
   return false;
 }
