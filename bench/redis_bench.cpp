@@ -188,9 +188,11 @@ class ManyThreads final : public Subject {
 
 class ManyPlainThreads final : public Subject {
  public:
+  // At one gate, as the others.
   ManyPlainThreads() {
+    const std::string gate = unused_gate();
     for (std::size_t i = 0; i < kThreads; ++i) {
-      over_.push_back(std::make_unique<OverHiredis>(Way::unix_socket, 16));
+      over_.push_back(std::make_unique<OverHiredis>(Way::unix_socket, 16, gate));
     }
   }
   void run(std::uint64_t operations) override {
