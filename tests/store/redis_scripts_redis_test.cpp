@@ -256,21 +256,66 @@ TEST_F(RedisScripts, WhoIsHandedTheOnlySlotNeedsNoSet) {
 
 // --- who is told ---
 
+// Several times: names of channels are mostly as long as others, but not always.
 TEST_F(RedisScripts, WhoClaimsThroughAnotherProcessIsToldThere) {
-  const Token ann = enters("gate");
-  const Request bob = joining("gate");
-  const auto watching = open();
-  ASSERT_TRUE(std::holds_alternative<Queued>(watching->admit(bob)));
-  ASSERT_TRUE(watching->watch("gate", bob.visitor, [] {}));
-  const auto channel_is_known = [&] {
-    const std::string record = command({"HGET", key(":gate"), redis::pack_visitor(bob.visitor)});
-    return record.find(":wake:") != std::string::npos;
+  const auto listening = [&] {
+    auto store = open();
+    const Request ask = joining("elsewhere");
+    (void)store->admit(ask);
+    EXPECT_TRUE(store->watch("elsewhere", ask.visitor, [] {}));
+    return store;
   };
+  const auto channel_at = [&](const GateName& gate, const VisitorId& visitor) {
+    const std::string record = command({"HGET", key(":gate", gate), redis::pack_visitor(visitor)});
+    const std::size_t at = record.find(":wake:");
+    return record.substr(at, record.find_first_not_of("0123456789", at + 6) - at);
+  };
+  (void)enters("elsewhere");
+  const auto waiting = listening();
+  for (int i = 0; i < 8; ++i) {
+    const GateName gate = "gate" + std::to_string(i);
+    const Token ann = enters(gate);
+    const Request bob = joining(gate);
+    ASSERT_TRUE(std::holds_alternative<Queued>(waiting->admit(bob)));
+    clock_.advance(1ms);
+    EXPECT_TRUE(store_->release(ann));
+    const std::string before = channel_at(gate, bob.visitor);
+    EXPECT_TRUE(std::holds_alternative<Granted>(listening()->admit(bob)));
+    EXPECT_NE(channel_at(gate, bob.visitor), before);
+  }
+}
+
+TEST_F(RedisScripts, AClaimForADayMakesTheKeysLast) {
+  const Token ann = enters("gate");
+  Request bob = joining("gate");
+  bob.permits->ttl = 24h;
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
   clock_.advance(1ms);
   EXPECT_TRUE(store_->release(ann));
-  EXPECT_TRUE(channel_is_known());
   EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
-  EXPECT_FALSE(channel_is_known());
+  EXPECT_GT(std::stol(command({"PTTL", key(":gate")})), 24 * 3'600'000);
+}
+
+TEST_F(RedisScripts, AClaimWithoutRatesSaysWhatTheHandOverTook) {
+  const Token ann = enters("gate");
+  const Rate rate{.count = 5, .period = 1h};
+  Request bob = joining("gate");
+  bob.rates = {&rate, 1};
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  clock_.advance(1ms);
+  EXPECT_TRUE(store_->release(ann));
+  bob.rates = {};
+  EXPECT_EQ(std::get<Granted>(store_->admit(bob)).taken, 1U);
+}
+
+TEST_F(RedisScripts, WhoIsRevokedBeforeItClaimsEndsWithTheGrace) {
+  const Token ann = enters("gate");
+  const Request bob = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  clock_.advance(1ms);
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_EQ(store_->revoke("gate", bob.visitor, Store::Revoke::graceful), 1U);
+  EXPECT_LT(std::get<Granted>(store_->admit(bob)).expires_in, bob.permits->ttl / 2);
 }
 
 TEST_F(RedisScripts, WhoClaimsAsDetachedIsDetached) {
