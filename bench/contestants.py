@@ -14,6 +14,7 @@ import typing
 from machine import first_line
 
 PEERS = pathlib.Path(__file__).parent / "peers"
+LEAKS = "the slot of a killed holder is lost"
 
 
 class Redis:
@@ -141,14 +142,14 @@ def of_the_system(programs):
     return [
         Contestant("std::counting_semaphore", "thread", libc, can_be_killed=False,
                    command=lambda place, redis: [crowd, "counting_semaphore", "--threads"]),
-        Contestant("POSIX semaphore", "process", libc, scales=True,
+        Contestant("POSIX semaphore", "process", libc, scales=True, note=LEAKS,
                    command=lambda place, redis: [crowd, "posix"]),
         Contestant("SysV semaphore", "process", kernel, note="with SEM_UNDO", scales=True,
                    command=lambda place, redis: [crowd, "sysv"]),
         Contestant("flock(2)", "process", kernel, note_slots="a file for each slot, clients spread over them",
                    command=lambda place, redis: [crowd, "flock", "--at", place]),
         Contestant("Boost named_semaphore", "process", boost_version and "Boost " + boost_version.replace("_", "."),
-                   package="libboost-dev", command=lambda place, redis: [boost]),
+                   note=LEAKS, package="libboost-dev", command=lambda place, redis: [boost]),
     ]
 
 
