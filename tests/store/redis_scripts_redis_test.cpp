@@ -296,6 +296,61 @@ TEST_F(RedisScripts, AClaimForADayMakesTheKeysLast) {
   EXPECT_GT(std::stol(command({"PTTL", key(":gate")})), 24 * 3'600'000);
 }
 
+TEST_F(RedisScripts, AClaimIsCountedWithItsWait) {
+  const Token ann = enters("gate");
+  const Request bob = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  clock_.advance(7ms);
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
+  const Counters counters = store_->look("gate")->counters;
+  EXPECT_EQ(counters.granted, 2U);
+  EXPECT_EQ(counters.waits[2], 1U);  // Above 5 ms, up to 10.
+  EXPECT_EQ(counters.wait_sum, 7ms);
+}
+
+TEST_F(RedisScripts, AClaimIsGoodThoughTheClockWasSetBack) {
+  const Token ann = enters("gate");
+  const Request bob = joining("gate");
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
+  clock_.advance(1ms);
+  EXPECT_TRUE(store_->release(ann));
+  clock_.advance(-1h);
+  EXPECT_EQ(std::get<Granted>(store_->admit(bob)).expires_in, bob.permits->ttl);
+  EXPECT_EQ(store_->look("gate")->holders.front().remaining, bob.permits->ttl);
+}
+
+// Its id is what stands in a gate's record where there is no one who needs no set.
+TEST_F(RedisScripts, TheVisitorZeroIsSomebody) {
+  const auto zero_beside_one_who_left = [&](const GateName& gate) {
+    const Token ann = enters(gate, 2);
+    Request zero = asks(gate, VisitorId{}, 2);
+    const Token token = std::get<Granted>(store_->admit(zero)).token;
+    EXPECT_TRUE(store_->release(ann));
+    return token;
+  };
+  const Token renewed = zero_beside_one_who_left("renewed");
+  EXPECT_EQ(store_->renew(renewed, 1h), Renewal::renewed);
+  clock_.advance(1min);
+  EXPECT_TRUE(store_->release(renewed));
+  const Token revoked = zero_beside_one_who_left("revoked");
+  EXPECT_EQ(store_->revoke("revoked", revoked.visitor, Store::Revoke::now), 1U);
+  EXPECT_EQ(command({"ZCARD", key(":in", "revoked")}), "0");
+
+  const Token ann = enters("claimed", 2);
+  const Token bob = enters("claimed", 2);
+  Request zero = asks("claimed", VisitorId{}, 2);
+  zero.permits->ttl = 1h;
+  zero.line.join = true;
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(zero)));
+  clock_.advance(1ms);
+  EXPECT_TRUE(store_->release(bob));
+  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(zero)));
+  clock_.advance(1min);
+  EXPECT_THAT(holders("claimed"), ElementsAre(zero.visitor));
+}
+
 TEST_F(RedisScripts, AClaimWithoutRatesSaysWhatTheHandOverTook) {
   const Token ann = enters("gate");
   const Rate rate{.count = 5, .period = 1h};
@@ -456,9 +511,12 @@ TEST_F(RedisScripts, AClusterTellsWhoWaitsThroughTheChannelOfItsSlot) {
 // --- what somebody has removed ---
 
 TEST_F(RedisScripts, AVisitWhoseRecordIsGoneHindersNobody) {
-  const Token ann = enters("gate", 2);
-  const Token bob = enters("gate", 2, 1h);
-  command({"HDEL", key(":gate"), redis::pack_visitor(ann.visitor)});
+  const Token ann = enters("gate", 3);
+  const Token bob = enters("gate", 3, 1h);
+  const Token eve = enters("gate", 3);
+  for (const Token& gone : {ann, eve}) {
+    command({"HDEL", key(":gate"), redis::pack_visitor(gone.visitor)});
+  }
   EXPECT_THAT(holders(), ElementsAre(bob.visitor));
   clock_.advance(30s);
   EXPECT_THAT(holders(), ElementsAre(bob.visitor));

@@ -10,5 +10,9 @@ TEST(ScriptsAtRandom, AnswerAsTheRulesDo) {
   try_redis_at_random(testing::takes_its_time() ? 500'000 : 20'000);
 }
 
+TEST(ScriptsAtRandom, AnswerAsTheRulesDoByTheirShortWays) {
+  try_redis_at_random(testing::takes_its_time() ? 500'000 : 20'000, true);
+}
+
 }  // namespace
 }  // namespace airlock::trial

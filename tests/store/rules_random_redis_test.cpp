@@ -7,5 +7,7 @@ namespace {
 
 TEST(ScriptsAtRandom, AnswerAsTheRulesDo) { try_redis_at_random(20'000); }
 
+TEST(ScriptsAtRandom, AnswerAsTheRulesDoByTheirShortWays) { try_redis_at_random(10'000, true); }
+
 }  // namespace
 }  // namespace airlock::trial

@@ -14,17 +14,18 @@ local is_plain = DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
 
 if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HANDED then
   local meta, handed, channel = read[1], read[3], ARGV[3]
-  local _, forgotten, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence =
+  local hold, confirmed = string.byte(ARGV[4], 7, 8)
+  local _, _, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence =
     struct.unpack('<BBBI4dddc16ddddd', meta)
-  local _, hold, _, _, confirmed, _, _, _, _, slot, its_fence, revoked, _, _, joined, ttl =
+  local _, _, exclusive, several, _, _, _, _, _, slot, its_fence, revoked, _, _, joined, ttl =
     struct.unpack('<BBBBBBHI4I4ddddddd', handed)
   local now = CLOCK + offset
   local ends, waited = now + ttl, now - joined
-  -- Its process and its hold are those it asked with before, and it asked for no rates.
-  local is_same = hold == string.byte(ARGV[4], 7) and confirmed == string.byte(ARGV[4], 8)
-    and string.byte(handed, 137) == #channel and string.sub(handed, 138, 137 + #channel) == channel
+  -- Its process is the one it asked through before, and it asked for no rates.
+  local is_same = string.byte(handed, 137) == #channel
+    and string.sub(handed, 138, 137 + #channel) == channel
     and #handed == 138 + #channel + string.byte(handed, 138 + #channel)
-  if is_same and forgotten == 0 and override < 0 and now >= last and now < next_due and revoked == 0
+  if is_same and override < 0 and now >= last and now < next_due and revoked == 0
     and waited > 0 and (present == 0 or order == FIFO or order == PRIORITY)
     and math.max(ends, now + IDLE, now + fence - WALL) + SPARE <= kept then
     if lone == ARGV[2] and lone_end ~= NEVER then
@@ -41,8 +42,8 @@ if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HAN
     redis.call('HSET', KEYS[1],
       'm', string.sub(meta, 1, 47)
         .. struct.pack('<dddd', now, now, math.min(next_due, ends), lone_end) .. string.sub(meta, 80),
-      ARGV[2], string.char(HOLDING) .. string.sub(handed, 2, 40) .. struct.pack('<dd', ends, now)
-        .. string.sub(handed, 57),
+      ARGV[2], string.char(HOLDING, hold, exclusive, several, confirmed)
+        .. string.sub(handed, 6, 40) .. struct.pack('<dd', ends, now) .. string.sub(handed, 57),
       'c', string.sub(counters, 1, at - 1) .. struct.pack('<d', struct.unpack('<d', counters, at) + 1)
         .. string.sub(counters, at + 8, 8 * WAIT_SUM - 8)
         .. struct.pack('<d', struct.unpack('<d', counters, 8 * WAIT_SUM - 7) + waited))
