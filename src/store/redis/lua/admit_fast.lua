@@ -33,7 +33,8 @@ if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HAN
     else
       redis.call('ZADD', KEYS[2], ends, ARGV[2])
     end
-    local counters = read[4] or string.rep('\0', 184)
+    local counters = read[4]
+    if not counters then counters = string.rep('\0', 184) end
     local at = 8 * WAITS - 7
     for _, bound in ipairs({ 1e3, 5e3, 1e4, 5e4, 1e5, 5e5, 1e6, 5e6, 1e7, 6e7, 3e8 }) do
       if waited <= bound then break end
