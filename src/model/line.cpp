@@ -197,15 +197,14 @@ Ref Shard::nth_present(Ref root, std::uint32_t n) const {
   while (true) {
     leash.step();
     const ByOrder& node = places_[root];
+    // On its way while the left one is asked. Nobody can guess which way it goes: no branch.
+    places_.send_for(node.links.right);
     const std::uint32_t before = present_below(node.links.left);
-    if (n < before) {
-      root = node.links.left;
-      continue;
-    }
-    n -= before;
-    if (node.present && n == 0) return root;
-    n -= node.present ? 1 : 0;
-    root = node.links.right;
+    const std::uint32_t present = node.present ? 1 : 0;
+    if (n - before < present) return root;
+    const bool is_left = n < before;
+    n = is_left ? n : n - before - present;
+    root = is_left ? node.links.left : node.links.right;
   }
 }
 
