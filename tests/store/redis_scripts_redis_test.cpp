@@ -71,6 +71,14 @@ class RedisScripts : public ::testing::Test {
     ask.line.join = true;
     return ask;
   }
+  // The one slot of its gate, after it has waited so long; it is yet to claim it.
+  Request handed_over(const Request& ask, Duration waited) {
+    const Token holder = enters(ask.gate);
+    EXPECT_TRUE(std::holds_alternative<Queued>(store_->admit(ask)));
+    clock_.advance(waited);
+    EXPECT_TRUE(store_->release(holder));
+    return ask;
+  }
   // A crowd whose leases end one after the other, the first given out first; now they all have.
   std::vector<Token> crowd_that_ended(const GateName& gate) {
     std::vector<Token> tokens;
@@ -286,22 +294,15 @@ TEST_F(RedisScripts, WhoClaimsThroughAnotherProcessIsToldThere) {
 }
 
 TEST_F(RedisScripts, AClaimForADayMakesTheKeysLast) {
-  const Token ann = enters("gate");
   Request bob = joining("gate");
   bob.permits->ttl = 24h;
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
-  clock_.advance(1ms);
-  EXPECT_TRUE(store_->release(ann));
+  (void)handed_over(bob, 1ms);
   EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
   EXPECT_GT(std::stol(command({"PTTL", key(":gate")})), 24 * 3'600'000);
 }
 
 TEST_F(RedisScripts, AClaimIsCountedWithItsWait) {
-  const Token ann = enters("gate");
-  const Request bob = joining("gate");
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
-  clock_.advance(7ms);
-  EXPECT_TRUE(store_->release(ann));
+  const Request bob = handed_over(joining("gate"), 7ms);
   EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
   const Counters counters = store_->look("gate")->counters;
   EXPECT_EQ(counters.granted, 2U);
@@ -310,11 +311,7 @@ TEST_F(RedisScripts, AClaimIsCountedWithItsWait) {
 }
 
 TEST_F(RedisScripts, AClaimIsGoodThoughTheClockWasSetBack) {
-  const Token ann = enters("gate");
-  const Request bob = joining("gate");
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
-  clock_.advance(7ms);
-  EXPECT_TRUE(store_->release(ann));
+  const Request bob = handed_over(joining("gate"), 7ms);
   clock_.advance(-3ms);
   EXPECT_EQ(std::get<Granted>(store_->admit(bob)).expires_in, bob.permits->ttl);
   EXPECT_EQ(store_->look("gate")->counters.wait_sum, 7ms);  // The gate's time has stood still.
@@ -366,21 +363,13 @@ TEST_F(RedisScripts, AClaimWithoutRatesSaysWhatTheHandOverTook) {
 }
 
 TEST_F(RedisScripts, WhoIsRevokedBeforeItClaimsEndsWithTheGrace) {
-  const Token ann = enters("gate");
-  const Request bob = joining("gate");
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
-  clock_.advance(1ms);
-  EXPECT_TRUE(store_->release(ann));
+  const Request bob = handed_over(joining("gate"), 1ms);
   EXPECT_EQ(store_->revoke("gate", bob.visitor, Store::Revoke::graceful), 1U);
   EXPECT_LT(std::get<Granted>(store_->admit(bob)).expires_in, bob.permits->ttl / 2);
 }
 
 TEST_F(RedisScripts, WhoClaimsAsDetachedIsDetached) {
-  const Token ann = enters("gate");
-  Request bob = joining("gate");
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
-  clock_.advance(1ms);
-  EXPECT_TRUE(store_->release(ann));
+  Request bob = handed_over(joining("gate"), 1ms);
   bob.hold = Hold::detached;
   EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
   EXPECT_EQ(store_->look("gate")->holders.front().hold, Hold::detached);
