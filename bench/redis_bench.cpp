@@ -5,6 +5,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "airlock/sleeper.hpp"
 #include "airlock/store.hpp"
 #include "redis_subjects.hpp"
 #include "rows.hpp"
@@ -220,6 +221,7 @@ class ReleaseToRunning final : public Subject {
       line_.hold();
       go_.release();
       stands_.acquire();
+      for (int i = 0; i < 10; ++i) std::this_thread::yield();  // The other goes to sleep.
       const auto start = Clock::now();
       line_.release();
       runs_.acquire();
@@ -266,15 +268,10 @@ class GateLine {
   void join() {
     request_ = ask(true);
     require(std::holds_alternative<Queued>(store_->admit(request_)), "somebody is inside");
-    called_ = false;
-    const bool waits = store_->watch(gate_, request_.visitor, [this] {
-      called_ = true;
-      called_.notify_one();
-    });
-    require(waits, "nothing has happened yet");
   }
   void await_turn() {
-    called_.wait(false);
+    const Instant deadline = store_->clock().now() + kLong;
+    require(store_->await(gate_, request_.visitor, sleeper_, deadline), "it is told");
     claimed_ = std::get<Granted>(store_->admit(request_)).token;
   }
   void leave() { (void)store_->release(claimed_); }
@@ -294,7 +291,7 @@ class GateLine {
   Request request_ = ask(true);
   Token held_{.gate = gate_};
   Token claimed_{.gate = gate_};
-  std::atomic<bool> called_ = false;
+  std::shared_ptr<Sleeper> sleeper_ = std::make_shared<Sleeper>();
 };
 
 // The same scripts through plain hiredis; the thread that waits reads the messages itself.

@@ -339,6 +339,22 @@ bool Client::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) 
   return hears;
 }
 
+void Client::attend(const Ear& ear, const Deadline& deadline) try {
+  topology_->node_of(ear.slot, deadline)->subscription.attend();
+} catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): it is looked for now and then anyway
+}
+
+bool Client::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant until,
+                   const Deadline& deadline) {
+  NodePtr node;
+  try {
+    node = topology_->node_of(ear.slot, deadline);
+  } catch (const StoreError&) {
+    return sleeper.sleep(clock, until);  // Who hears that wakes it.
+  }
+  return node->subscription.sleep(ear, sleeper, clock, until);
+}
+
 void Client::flush(const Ear& ear, const Deadline& deadline) {
   topology_->node_of(ear.slot, deadline)->subscription.flush(ear, deadline);
 }

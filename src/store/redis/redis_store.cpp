@@ -143,6 +143,8 @@ class RedisStore final : public Store {
 
   bool watch(const GateName& gate, const VisitorId& visitor,
              std::function<void()> changed) override;
+  bool await(const GateName& gate, const VisitorId& visitor,
+             const std::shared_ptr<Sleeper>& sleeper, Instant deadline) override;
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
     client().unwatch(gate, watch_key(gate, visitor));
@@ -245,6 +247,8 @@ class RedisStore final : public Store {
   [[nodiscard]] Token token_for(const Request& request) const {
     return {.store = id_, .gate = request.gate, .visitor = request.visitor};
   }
+  [[nodiscard]] bool watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
+                              const VisitorId& visitor, std::function<void()> changed);
   [[nodiscard]] std::vector<std::string> sweep();
   [[nodiscard]] std::vector<std::string> scan();
   void scan(Node& node, std::vector<std::string>& names);
@@ -553,6 +557,23 @@ std::vector<std::string> RedisStore::sweep() {
 bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
                        std::function<void()> changed) {
   const auto ear = client().ear(gate);
+  if (!watch_at(ear, gate, visitor, std::move(changed))) return false;
+  client().attend(*ear, Deadline(options_.timeout));
+  return true;
+}
+
+// A clock that a test steps wakes nobody who listens.
+bool RedisStore::await(const GateName& gate, const VisitorId& visitor,
+                       const std::shared_ptr<Sleeper>& sleeper, Instant deadline) {
+  if (options_.stepped != nullptr) return Store::await(gate, visitor, sleeper, deadline);
+  const auto ear = client().ear(gate);
+  if (!watch_at(ear, gate, visitor, [sleeper] { sleeper->wake(true); })) return true;
+  return client().sleep(*ear, *sleeper, clock(), deadline, Deadline(options_.timeout));
+}
+
+// News is heard from the next attend() or sleep() on.
+bool RedisStore::watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
+                          const VisitorId& visitor, std::function<void()> changed) {
   Watchers& watchers = ear->watchers;
   const std::string key = watch_key(gate, visitor);
   const Watchers::Known known = watchers.watch_expected(key, changed);

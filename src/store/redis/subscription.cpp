@@ -1,15 +1,12 @@
 #include "store/redis/subscription.hpp"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 #include <vector>
 
-#include "base/posix.hpp"
 #include "base/random.hpp"
 #include "store/redis/failure.hpp"
 #include "store/redis/thread.hpp"
@@ -33,11 +30,7 @@ void send(Connection& connection, std::string_view command, const Ear& ear, Dura
 }  // namespace
 
 Subscription::Subscription(Pool& pool, Options options)
-    : pool_(pool), options_(std::move(options)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (wake_fd_ < 0) base::throw_errno("eventfd", errno);
-}
-
-Subscription::~Subscription() { close(wake_fd_); }
+    : pool_(pool), options_(std::move(options)) {}
 
 void Subscription::tell_to_stop() noexcept {
   {
@@ -45,7 +38,7 @@ void Subscription::tell_to_stop() noexcept {
     stopping_ = true;
   }
   changed_.notify_all();
-  wake();
+  thread_bell_.ring();
 }
 
 void Subscription::stop() noexcept {
@@ -59,15 +52,10 @@ void Subscription::retire() noexcept {
   if (thread_.joinable()) thread_.detach();
 }
 
-void Subscription::wake() const noexcept {
-  const std::uint64_t one = 1;
-  (void)!write(wake_fd_, &one, sizeof(one));
-}
-
 // REQUIRES: the mutex.
 void Subscription::start() {
   changed_.notify_all();
-  wake();
+  thread_bell_.ring();
   if (thread_.joinable()) return;
   thread_ = start_thread("airlock-redis", [this, owner = owner_.lock()] { run(); });
 }
@@ -99,6 +87,7 @@ void Subscription::flush(const Ear& ear, const Deadline& deadline) {
   commands.add_all({ear.sharded ? "SPUBLISH" : "PUBLISH", ear.channel, kFlush});
   (void)pool_.take(deadline)->ask(commands, deadline);
   lock.lock();
+  attend_by_thread();
   changed_.wait_until(lock, deadline.at(), [&] { return flushes_ != seen || !is_listening(); });
 }
 
@@ -146,63 +135,71 @@ void Subscription::run() {
 // One connection, from its opening to its end.
 void Subscription::listen_once(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
-  bool connected = false;
+  std::unique_ptr<Connection> connection;
   try {
-    const std::unique_ptr<Connection> connection = pool_.open(Deadline(options_.timeout));
-    connected = true;
+    connection = pool_.open(Deadline(options_.timeout));
+    last_heard_ = Deadline::Clock::now();
+    pinged_ = false;
+    lock.lock();
+    connection_ = connection.get();
+    lock.unlock();
     listen(*connection);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again when somebody wants it
   }
-  asked_.clear();
-  sentinel_.reset();
   std::vector<ChannelPtr> ended;
   lock.lock();
+  take_back(lock);
   for (const auto& [name, channel] : channels_) ended.push_back(channel);
   lock.unlock();
+  asked_.clear();
+  sentinel_.reset();
   for (const ChannelPtr& channel : ended) end(channel);
   lock.lock();
-  if (connected) return;
+  if (connection) return;
   changed_.wait_for(lock, kBackOff / 2 + (base::random64() % 1024) * kBackOff / 2048,
                     [this] { return stopping_; });
 }
 
 bool Subscription::wait_for_events(const Connection& connection,
-                                   std::chrono::milliseconds at_most) const {
-  std::array<pollfd, 3> waiting = {{{connection.fd(), POLLIN, 0},
-                                    {wake_fd_, POLLIN, 0},
+                                   std::chrono::milliseconds at_most) {
+  const bool attends = look_whether_to_attend();
+  std::array<pollfd, 3> waiting = {{{attends ? connection.fd() : -1, POLLIN, 0},
+                                    {thread_bell_.fd(), POLLIN, 0},
                                     {sentinel_ ? sentinel_->fd() : -1, POLLIN, 0}}};
   (void)poll(waiting.data(), waiting.size(), static_cast<int>(at_most.count()));
-  std::uint64_t woken = 0;
-  if (waiting[1].revents != 0) (void)!read(wake_fd_, &woken, sizeof(woken));
-  return waiting[0].revents != 0;
+  if (waiting[1].revents != 0) thread_bell_.reset();
+  return waiting[0].revents != 0 && look_whether_to_attend();
 }
 
 // Returns when nobody needs it any more; throws when the connection ends.
 void Subscription::listen(Connection& connection) {
-  using Clock = Deadline::Clock;
-  auto last_heard = Clock::now();
-  auto last_check = last_heard;
-  bool asked = false;
+  auto last_check = Deadline::Clock::now();
   while (is_needed()) {
     subscribe(connection);
     if (wait_for_events(connection, 1s)) {
+      const std::lock_guard lock(exchanging_);
       receive(connection);
-      last_heard = Clock::now();
-      asked = false;
     }
     watch_primary();
-    const auto now = Clock::now();
+    const auto now = Deadline::Clock::now();
     if (now - last_check < 1s) continue;
     last_check = now;
+    const std::lock_guard lock(exchanging_);
     end_idle(connection);
-    if (now - last_heard < kHeartbeat) continue;
-    if (asked) throw too_late("the subscription is silent");
-    Commands commands;
-    commands.add_all({"PING"});
-    connection.send(commands.bytes(), Deadline(options_.timeout));
-    asked = true;
-    last_heard = now - kHeartbeat + options_.timeout;
+    take_pulse(connection);
   }
+}
+
+// REQUIRES: exchanging_.
+void Subscription::take_pulse(Connection& connection) {
+  const auto now = Deadline::Clock::now();
+  if (now - last_heard_ < kHeartbeat) return;
+  if (pinged_) throw too_late("the subscription is silent");
+  Commands commands;
+  commands.add_all({"PING"});
+  connection.send(commands.bytes(), Deadline(options_.timeout));
+  pinged_ = true;
+  last_heard_ = now - kHeartbeat + options_.timeout;
 }
 
 void Subscription::subscribe(Connection& connection) {
@@ -213,6 +210,8 @@ void Subscription::subscribe(Connection& connection) {
       if (channel->state == Channel::State::wanted) wanted.push_back(channel);
     }
   }
+  if (wanted.empty()) return;
+  const std::lock_guard lock(exchanging_);
   for (const ChannelPtr& channel : wanted) {
     set(*channel, Channel::State::asked);
     asked_.push_back(channel);
@@ -220,9 +219,14 @@ void Subscription::subscribe(Connection& connection) {
   }
 }
 
+// REQUIRES: exchanging_.
 void Subscription::receive(Connection& connection) {
   connection.receive();
-  while (const auto message = connection.next()) handle(*message);
+  while (const auto message = connection.next()) {
+    last_heard_ = Deadline::Clock::now();
+    pinged_ = false;
+    handle(*message);
+  }
 }
 
 // The answer to the first SUBSCRIBE that has none yet.
@@ -265,6 +269,7 @@ void Subscription::handle(const Reply& message) {
   }
 }
 
+// REQUIRES: exchanging_.
 void Subscription::end_idle(Connection& connection) {
   const auto now = Deadline::Clock::now();
   std::vector<ChannelPtr> idle;
@@ -305,6 +310,99 @@ void Subscription::watch_primary() {
   if (sentinel_) return;
   pool_.drop_idle();
   throw unavailable("another server is the primary now");
+}
+
+// --- in the place of the thread ---
+
+// REQUIRES: the mutex.
+std::size_t Subscription::how_many_to_tell() const noexcept {
+  std::size_t sum = 0;
+  for (const auto& [name, channel] : channels_) sum += channel->ear->watchers.size();
+  return sum;
+}
+
+bool Subscription::look_whether_to_attend() {
+  const std::lock_guard lock(mutex_);
+  attends_ = !taken_over_;
+  return attends_;
+}
+
+// REQUIRES: the mutex.
+void Subscription::attend_by_thread() const noexcept {
+  if (!taken_over_ && !attends_) thread_bell_.ring();
+}
+
+void Subscription::attend() {
+  const std::lock_guard lock(mutex_);
+  attend_by_thread();
+}
+
+// Null: it is for the thread.
+Connection* Subscription::take_over(const Ear& ear) {
+  const std::lock_guard lock(mutex_);
+  const auto own = channels_.find(ear.channel);
+  const bool hears =
+      own != channels_.end() && own->second->state == Channel::State::listening;
+  if (!hears || connection_ == nullptr || taken_over_ || how_many_to_tell() != 1) return nullptr;
+  sleeper_bell_.reset();
+  taken_over_ = true;
+  if (attends_) thread_bell_.ring();
+  return connection_;
+}
+
+void Subscription::hand_back() {
+  {
+    const std::lock_guard lock(mutex_);
+    taken_over_ = false;
+    if (how_many_to_tell() != 0) attend_by_thread();
+  }
+  changed_.notify_all();
+}
+
+// Nobody uses the connection any more.
+void Subscription::take_back(std::unique_lock<std::mutex>& lock) {
+  connection_ = nullptr;
+  if (taken_over_) sleeper_bell_.ring();
+  changed_.wait(lock, [this] { return !taken_over_; });
+}
+
+bool Subscription::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline) {
+  if (Connection* const connection = take_over(ear)) {
+    std::atomic<bool> woken = false;
+    const auto rouse = [&, own = std::this_thread::get_id()] {
+      woken = true;
+      if (std::this_thread::get_id() != own) sleeper_bell_.ring();
+    };
+    if (sleeper.lie_down(rouse)) {
+      listen_until(woken, *connection, clock, deadline);
+    } else {
+      woken = true;
+    }
+    const bool news = sleeper.get_up();
+    hand_back();
+    if (woken) return news;
+  }
+  attend();
+  return sleeper.sleep(clock, deadline);
+}
+
+// Until the deadline, or something comes up that is for the thread.
+void Subscription::listen_until(const std::atomic<bool>& woken, Connection& connection,
+                                Clock& clock, Instant deadline) try {
+  while (!woken) {
+    const Duration left = std::min<Duration>(deadline - clock.now(), 1s);
+    if (left <= Duration(0)) return;
+    std::array<pollfd, 2> waiting = {
+        {{connection.fd(), POLLIN, 0}, {sleeper_bell_.fd(), POLLIN, 0}}};
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
+    (void)poll(waiting.data(), waiting.size(), static_cast<int>(ms.count()));
+    if (waiting[1].revents != 0) return;
+    if (waiting[0].revents == 0) continue;
+    const std::unique_lock lock(exchanging_, std::try_to_lock);
+    if (!lock) return;
+    receive(connection);
+  }
+} catch (const Error&) {  // NOLINT(bugprone-empty-catch): the thread finds the same
 }
 
 }  // namespace airlock::redis

@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "airlock/sleeper.hpp"
+#include "store/redis/bell.hpp"
 #include "store/redis/ear.hpp"
 #include "store/redis/pool.hpp"
 #include "store/redis/sentinels.hpp"
@@ -19,7 +21,9 @@
 namespace airlock::redis {
 
 // The one connection to a server on which a process hears that something has changed, and the thread
-// `airlock-redis` that listens there. Both exist only while somebody is to be told.
+// `airlock-redis` that listens there. Both exist only while somebody is to be told. A thread that
+// sleeps and is the only one to be told listens in the place of that thread: nobody has to wake it
+// but the server.
 class Subscription {
  public:
   struct Options {
@@ -31,8 +35,6 @@ class Subscription {
   Subscription(Pool& pool, Options options);
   Subscription(const Subscription&) = delete;
   Subscription& operator=(const Subscription&) = delete;
-  ~Subscription();
-
   // The thread keeps `owner`, which this is a part of, alive until stop(); that may come from one of
   // its own callbacks.
   void set_owner(std::weak_ptr<void> owner) noexcept { owner_ = std::move(owner); }
@@ -42,6 +44,13 @@ class Subscription {
   // Returns when the server has confirmed that this process hears everything said there from now on.
   // False: it cannot be had now.
   [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
+
+  // There is somebody to tell: from now on what is said is heard at once.
+  void attend();
+
+  // The calling thread sleeps until it is woken, as somebody who hears there and is told by `ear`, or
+  // until the deadline. Returns whether it was woken with news.
+  [[nodiscard]] bool sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline);
 
   // Whether the server knows channels that belong to a slot (Redis 7); true until it says no.
   [[nodiscard]] bool can_shard() const noexcept { return can_shard_; }
@@ -62,6 +71,7 @@ class Subscription {
   void run();
   void listen_once(std::unique_lock<std::mutex>& lock);
   void listen(Connection& connection);
+  void take_pulse(Connection& connection);
   void subscribe(Connection& connection);
   void receive(Connection& connection);
   void handle(const Reply& message);
@@ -74,10 +84,19 @@ class Subscription {
   [[nodiscard]] ChannelPtr find(std::string_view name);
   // Whether the connection has something to read.
   [[nodiscard]] bool wait_for_events(const Connection& connection,
-                                     std::chrono::milliseconds at_most) const;
+                                     std::chrono::milliseconds at_most);
   [[nodiscard]] bool is_needed();
   void tell_to_stop() noexcept;
-  void wake() const noexcept;
+
+  // In the place of the thread.
+  [[nodiscard]] std::size_t how_many_to_tell() const noexcept;
+  [[nodiscard]] bool look_whether_to_attend();
+  void attend_by_thread() const noexcept;
+  [[nodiscard]] Connection* take_over(const Ear& ear);
+  void listen_until(const std::atomic<bool>& woken, Connection& connection, Clock& clock,
+                    Instant deadline);
+  void hand_back();
+  void take_back(std::unique_lock<std::mutex>& lock);
 
   Pool& pool_;
   const Options options_;
@@ -85,13 +104,22 @@ class Subscription {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, ChannelPtr, std::less<>> channels_;
-  std::deque<ChannelPtr> asked_;  // In the order of the answers to come. Of the thread alone.
-  std::unique_ptr<Connection> sentinel_;
+  Connection* connection_ = nullptr;
+  bool taken_over_ = false;  // Somebody who sleeps listens to it.
+  bool attends_ = false;     // The thread does, when it last looked.
+  bool stopping_ = false;
+  std::uint64_t flushes_ = 0;
+  const Bell thread_bell_;
+  const Bell sleeper_bell_;  // Of who has taken over.
+
+  std::mutex exchanging_;  // Of who sends or receives there; what follows is its.
+  std::deque<ChannelPtr> asked_;  // In the order of the answers to come.
+  Deadline::Clock::time_point last_heard_{};
+  bool pinged_ = false;
+
+  std::unique_ptr<Connection> sentinel_;  // Of the thread alone.
   Deadline::Clock::time_point next_sentinel_{};
   std::atomic<bool> can_shard_ = true;
-  std::uint64_t flushes_ = 0;
-  bool stopping_ = false;
-  int wake_fd_ = -1;
   std::weak_ptr<void> owner_;
   std::thread thread_;
 };

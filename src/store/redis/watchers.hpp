@@ -38,6 +38,7 @@ class Watchers {
   void tell_all();
 
   void listen();  // From now on messages arrive.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool is_empty() const noexcept { return size_ == 0; }
   // Forgets those that expected and never came; whether anybody is left.
   [[nodiscard]] bool has_any();

@@ -1,0 +1,253 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "airlock/airlock.hpp"
+#include "airlock/sleeper.hpp"
+#include "store/redis/redis_store.hpp"
+#include "store/support/chaos_proxy.hpp"
+#include "store/support/child.hpp"
+#include "store/support/failures.hpp"
+#include "store/support/redis_server.hpp"
+
+// A thread that waits alone in its process hears the server's messages itself; the subscription's own
+// thread does for everybody else, also for those who come and go meanwhile. What nobody hears at once
+// is heard within a second, so many rounds of it take long.
+
+namespace airlock {
+namespace {
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+using testing::asks;
+using testing::ChaosProxy;
+using testing::RedisServer;
+using testing::unused_prefix;
+
+constexpr int kRounds = 20;
+constexpr auto kHeardAtOnce = 6s;  // All rounds together.
+
+class RedisAwait : public ::testing::Test {
+ protected:
+  // Holds a gate that somebody waits for.
+  class Turn {
+   public:
+    Turn(Store& store, const GateName& gate)
+        : store_(store), gate_(gate), holder_(hold(store, gate)) {}
+    void pass() { EXPECT_TRUE(store_.release(holder_)); }
+    void join(const VisitorId& visitor) {
+      Request request = asks(gate_, visitor);
+      request.line.join = true;
+      EXPECT_TRUE(std::holds_alternative<Queued>(store_.admit(request)));
+    }
+    void leave(const VisitorId& visitor) { EXPECT_TRUE(store_.leave(gate_, visitor)); }
+
+   private:
+    static Token hold(Store& store, const GateName& gate) {
+      return std::get<Granted>(store.admit(asks(gate, VisitorId::random()))).token;
+    }
+    Store& store_;
+    const GateName gate_;
+    const Token holder_;
+  };
+
+  // A thread of its own that waits for its turn.
+  class Waiter {
+   public:
+    Waiter(std::shared_ptr<Store> store, const GateName& gate)
+        : store_(std::move(store)), gate_(gate), turn_(*store_, gate_) {
+      turn_.join(visitor_);
+      thread_ = std::jthread([this] {
+        has_news_ = store_->await(gate_, visitor_, sleeper_, store_->clock().now() + 20s);
+        done_ = true;
+      });
+      std::this_thread::sleep_for(5ms);  // Most likely it sleeps; it is told in any case.
+    }
+    void pass() { turn_.pass(); }
+    void end() {
+      thread_.join();
+      EXPECT_TRUE(has_news_);
+      turn_.leave(visitor_);
+    }
+    [[nodiscard]] bool is_done() const { return done_; }
+    [[nodiscard]] std::thread::id thread() const { return thread_.get_id(); }
+
+   private:
+    std::shared_ptr<Store> store_;
+    const GateName gate_;
+    Turn turn_;
+    const VisitorId visitor_ = VisitorId::random();
+    const std::shared_ptr<Sleeper> sleeper_ = std::make_shared<Sleeper>();
+    bool has_news_ = false;
+    std::atomic<bool> done_ = false;
+    std::jthread thread_;
+  };
+
+  void pass_to_one_alone() {
+    Waiter alone(store_, "alone");
+    alone.pass();
+    alone.end();
+  }
+
+  // Whether all rounds together took no longer than if each was heard at once.
+  template <typename Round>
+  static void expect_heard_at_once(const Round& round) {
+    const auto start = SteadyClock::now();
+    for (int i = 0; i < kRounds; ++i) round();
+    EXPECT_LT(SteadyClock::now() - start, kHeardAtOnce);
+  }
+
+  [[nodiscard]] std::shared_ptr<Store> open(const redis::Address& address,
+                                            Duration timeout = 5s) {
+    return redis::make_store({.address = address,
+                              .prefix = unused_prefix(),
+                              .timeout = timeout,
+                              .hears = [this] {
+                                heard_by_ = std::this_thread::get_id();
+                                return true;
+                              }});
+  }
+
+  std::atomic<std::thread::id> heard_by_;
+  std::shared_ptr<Store> store_ = open(RedisServer::shared().address());
+};
+
+TEST_F(RedisAwait, WhoWaitsAloneHearsItself) {
+  int by_itself = 0;
+  expect_heard_at_once([&] {
+    Waiter alone(store_, "gate");
+    const std::thread::id own = alone.thread();
+    alone.pass();
+    alone.end();
+    by_itself += heard_by_.load() == own ? 1 : 0;
+  });
+  EXPECT_GT(by_itself, 0);
+}
+
+TEST_F(RedisAwait, WhoComesMeanwhileIsToldByTheOneThatHears) {
+  expect_heard_at_once([&] {
+    Waiter first(store_, "first");
+    Waiter second(store_, "second");
+    second.pass();
+    second.end();
+    EXPECT_FALSE(first.is_done());
+    first.pass();
+    first.end();
+  });
+}
+
+TEST_F(RedisAwait, WhoIsLeftWhenThatOneGoesIsTold) {
+  expect_heard_at_once([&] {
+    Waiter first(store_, "first");
+    Waiter second(store_, "second");
+    first.pass();
+    first.end();
+    second.pass();
+    second.end();
+  });
+}
+
+TEST_F(RedisAwait, TwoThatCameTogetherAreTold) {
+  const VisitorId other = VisitorId::random();
+  expect_heard_at_once([&] {
+    pass_to_one_alone();
+    Turn turn(*store_, "other");
+    turn.join(other);  // And will not sleep before the first one is told.
+    pass_to_one_alone();
+    turn.pass();
+    turn.leave(other);
+  });
+}
+
+TEST_F(RedisAwait, WhoWatchesAfterwardsIsTold) {
+  const VisitorId visitor = VisitorId::random();
+  expect_heard_at_once([&] {
+    pass_to_one_alone();
+    Turn turn(*store_, "gate");
+    turn.join(visitor);
+    std::atomic<bool> told = false;
+    EXPECT_TRUE(store_->watch("gate", visitor, [&] {
+      told = true;
+      told.notify_one();
+    }));
+    turn.pass();
+    told.wait(false);
+    turn.leave(visitor);
+  });
+}
+
+TEST_F(RedisAwait, WhoseSubscriptionEndsIsToldToAsk) {
+  pass_to_one_alone();
+  expect_heard_at_once([&] {
+    Waiter alone(store_, "gate");
+    RedisServer::shared().command({"CLIENT", "KILL", "TYPE", "pubsub"});
+    EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }));
+    alone.pass();
+    alone.end();
+  });
+}
+
+TEST_F(RedisAwait, WhoHearsNothingAnyMoreIsToldToAsk) {
+  ChaosProxy proxy(RedisServer::shared().socket(), RedisServer::shared().folder());
+  const auto store = open(proxy.address(), 1s);
+  Waiter alone(store, "gate");
+  proxy.set(ChaosProxy::Fault::hold_reply);
+  EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }, 15s));
+  proxy.set(ChaosProxy::Fault::none);
+  alone.pass();
+  alone.end();
+}
+
+TEST_F(RedisAwait, WhoHearsItselfIsStoppedAtOnce) {
+  Turn turn(*store_, "gate");
+  const VisitorId visitor = VisitorId::random();
+  turn.join(visitor);
+  const auto sleeper = std::make_shared<Sleeper>();
+  expect_heard_at_once([&] {
+    const std::jthread waiter([&] {
+      EXPECT_FALSE(store_->await("gate", visitor, sleeper, store_->clock().now() + 20s));
+    });
+    std::this_thread::sleep_for(5ms);  // Most likely it sleeps; it is woken in any case.
+    sleeper->wake(false);
+  });
+}
+
+TEST_F(RedisAwait, WhoWasWokenBeforeDoesNotSleep) {
+  Turn turn(*store_, "gate");
+  const VisitorId visitor = VisitorId::random();
+  turn.join(visitor);
+  const auto sleeper = std::make_shared<Sleeper>();
+  const auto start = SteadyClock::now();
+  for (int i = 0; i < 3; ++i) {
+    sleeper->wake(false);
+    EXPECT_FALSE(store_->await("gate", visitor, sleeper, store_->clock().now() + 10s));
+  }
+  EXPECT_LT(SteadyClock::now() - start, 3s);
+}
+
+TEST_F(RedisAwait, TheEndOfItsTimeWakesIt) {
+  const Airlock airlock(store_, "gate", {.limit = 1});
+  const Outcome<Lease> first = airlock.enter();
+  for (int i = 0; i < 3; ++i) {
+    const auto start = SteadyClock::now();
+    EXPECT_FALSE(airlock.enter({.max_wait = 60ms}));
+    EXPECT_GE(SteadyClock::now() - start, 60ms);
+    EXPECT_LT(SteadyClock::now() - start, 600ms);
+  }
+}
+
+TEST_F(RedisAwait, AStoreEndsWhereOneHasHeardItself) {
+  pass_to_one_alone();
+  const auto start = SteadyClock::now();
+  store_.reset();
+  EXPECT_LT(SteadyClock::now() - start, 500ms);
+}
+
+}  // namespace
+}  // namespace airlock
