@@ -221,7 +221,7 @@ class ReleaseToRunning final : public Subject {
       line_.hold();
       go_.release();
       stands_.acquire();
-      for (int i = 0; i < 10; ++i) std::this_thread::yield();  // The other goes to sleep.
+      for (int n = 0; n < 10; ++n) std::this_thread::yield();  // The other goes to sleep.
       const auto start = Clock::now();
       line_.release();
       runs_.acquire();

@@ -90,9 +90,11 @@ void Attempt::note(const Queued& queued, Duration claim_window) {
   queued_ = queued;
   const Store::Recheck recheck = entrance_.keeper().store().recheck();
   overdue_ = moves ? recheck.overdue : saturating_add(overdue_, overdue_);
+  // The longer the wait, the less exactly its end is known.
+  const Duration late = std::max(overdue_, std::min(queued.eta, claim_window) / 2);
   next_ask_ = saturating_add(
       clock_.now(), std::min({queued.next_check, next_recheck(recheck, queued, claim_window),
-                              saturating_add(queued.eta, overdue_)}));
+                              saturating_add(queued.eta, late)}));
   if (!is_new) return;
   entrance_.tell({.kind = Event::Kind::queued, .gate = gate_.view(), .position = queued.position});
 }

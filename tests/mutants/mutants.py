@@ -163,6 +163,14 @@ MUTANTS = [
         "src/store/redis/lua/gate.lua", "    g.offset = g.last - CLOCK\n    g.now = g.last\n", "",
         "shifted_clock_redis_test"),
     Mutant(
+        "nobody-hears-for-those-left", "who waits behind one that goes is told late: a wake-up lost",
+        "src/store/redis/subscription.cpp", "    if (how_many_to_tell() != 0) attend_by_thread();\n", "",
+        "redis_await_redis_test"),
+    Mutant(
+        "who-listens-cannot-be-woken", "a cancelled wait goes on until a message comes",
+        "src/store/redis/subscription.cpp", "if (std::this_thread::get_id() != own) sleeper_bell_.ring();", "",
+        "redis_await_redis_test"),
+    Mutant(
         "keys-without-a-ttl", "redisson#4007, #4301, #6216",
         "src/store/redis/lua/gate.lua", "redis.call('PEXPIRE', KEYS[g.at + part], ms)", "",
         "redis_connection_redis_test"),

@@ -4,17 +4,21 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "airlock/airlock.hpp"
 #include "airlock/sleeper.hpp"
+#include "airlock/testing.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/support/chaos_proxy.hpp"
 #include "store/support/child.hpp"
 #include "store/support/failures.hpp"
 #include "store/support/redis_server.hpp"
+#include "store/support/stepped_redis_store.hpp"
+#include "support/hooked_store.hpp"
 
 // A thread that waits alone in its process hears the server's messages itself; the subscription's own
 // thread does for everybody else, also for those who come and go meanwhile. What nobody hears at once
@@ -27,6 +31,7 @@ using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 using testing::asks;
 using testing::ChaosProxy;
+using testing::ManualClock;
 using testing::RedisServer;
 using testing::unused_prefix;
 
@@ -247,6 +252,45 @@ TEST_F(RedisAwait, AStoreEndsWhereOneHasHeardItself) {
   const auto start = SteadyClock::now();
   store_.reset();
   EXPECT_LT(SteadyClock::now() - start, 500ms);
+}
+
+// A turn comes every second. Who has two before it asks a second after its turn should have come, not
+// at once: in a crowd many a wait is a little longer than expected.
+TEST(RedisAsking, WhoWaitsLongAsksTheLaterWhenItsTurnIsLate) {
+  ManualClock clock;
+  const auto inner = testing::redis_store(clock);
+  const auto asks_at_gate = [](bool join) {
+    Request request = asks("gate", VisitorId::random());
+    request.permits->ttl = 1h;
+    request.line = {.join = join, .patience = 1h, .claim_window = 1h};
+    return request;
+  };
+  const Token first = std::get<Granted>(inner->admit(asks_at_gate(false))).token;
+  for (int i = 0; i < 2; ++i) (void)inner->admit(asks_at_gate(true));
+  clock.advance(1s);
+  EXPECT_TRUE(inner->release(first));
+
+  std::atomic<int> admits = 0;
+  const auto store = std::make_shared<HookedStore>(inner, [&](std::string_view step) {
+    admits += step == "admit" ? 1 : 0;
+  });
+  std::stop_source stop;
+  std::jthread waiter([&] {
+    const Airlock airlock(
+        store, "gate", {.limit = 1, .max_wait = 1h, .patience = 1h, .claim_window = 1h});
+    EXPECT_FALSE(airlock.enter({.stop = stop.get_token()}));
+  });
+  const auto pass = [&](Duration time) {
+    EXPECT_TRUE(becomes_true([&] { return clock.waiting() == 1; }));
+    clock.advance(time);
+    EXPECT_TRUE(becomes_true([&] { return clock.waiting() == 1; }));
+    std::this_thread::sleep_for(20ms);
+  };
+  pass(2900ms);
+  EXPECT_EQ(admits, 1);
+  pass(200ms);
+  EXPECT_EQ(admits, 2);
+  stop.request_stop();
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "airlock/error.hpp"
+#include "airlock/sleeper.hpp"
 #include "airlock/store.hpp"
 #include "store/support/redis_server.hpp"
 #include "store/support/temp_dir.hpp"
@@ -144,6 +146,29 @@ TEST_F(RedisTls, IsSpokenToAServerWhoseAuthorityIsKnown) {
                         .permits = Permits{.limit = 200}});
   }
   EXPECT_EQ(store->look("full")->holders.size(), 200U);
+}
+
+TEST_F(RedisTls, CarriesTheNewsForWhoWaits) {
+  serve("server");
+  const auto store = open_store(uri("localhost", "?ca=" + certificates().cert("ca")));
+  Request asks{.gate = "gate", .visitor = VisitorId::random(), .permits = Permits{.limit = 1}};
+  const auto sleeper = std::make_shared<Sleeper>();
+  for (int i = 0; i < 20; ++i) {
+    asks.visitor = VisitorId::random();
+    asks.line.join = false;
+    const Answer inside = store->admit(asks);
+    asks.visitor = VisitorId::random();
+    asks.line.join = true;
+    ASSERT_TRUE(std::holds_alternative<Queued>(store->admit(asks)));
+    const std::jthread releases([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      EXPECT_TRUE(store->release(std::get<Granted>(inside).token));
+    });
+    const Instant deadline = store->clock().now() + std::chrono::seconds(10);
+    ASSERT_TRUE(store->await("gate", asks.visitor, sleeper, deadline));
+    const Answer claimed = store->admit(asks);
+    ASSERT_TRUE(store->release(std::get<Granted>(claimed).token));
+  }
 }
 
 TEST_F(RedisTls, IsRefusedToAnUnknownAuthority) {
