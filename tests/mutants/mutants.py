@@ -164,7 +164,7 @@ MUTANTS = [
         "shifted_clock_redis_test"),
     Mutant(
         "nobody-hears-for-those-left", "who waits behind one that goes is told late: a wake-up lost",
-        "src/store/redis/subscription.cpp", "    if (how_many_to_tell() != 0) attend_by_thread();\n", "",
+        "src/store/redis/subscription.cpp", "    if (!is_idle()) call_thread();\n", "",
         "redis_await_redis_test"),
     Mutant(
         "who-listens-cannot-be-woken", "a cancelled wait goes on until a message comes",

@@ -15,6 +15,7 @@
 #include "airlock/error.hpp"
 #include "airlock/lock_seal.hpp"
 #include "airlock/rate_limiter_seal.hpp"
+#include "airlock/sleeper.hpp"
 #include "airlock/store.hpp"
 #include "store/support/asker.hpp"
 #include "store/support/child.hpp"
@@ -154,6 +155,37 @@ TEST_F(ClusterStore, TellsWhoWaitsThoughItsSlotHasMoved) {
   }
   std::this_thread::sleep_for(1s);  // The servers say that somebody hears nothing there any more.
   waiters.let_in();
+}
+
+// Nobody reads at the old server while nobody is to be told there; then the slot moves.
+TEST_F(ClusterStore, TellsAtOnceThatASlotHasMoved) {
+  const auto store = opened("&timeout=5s");
+  const std::vector<std::size_t> primaries = cluster().primaries();
+  const std::string gate = cluster().tag_at(primaries[0]);
+  const auto sleeper = std::make_shared<Sleeper>();
+  Token inside{.gate = gate};
+  Request waits = asks(gate, VisitorId::random());
+  const auto joins = [&] {
+    inside = std::get<Granted>(store->admit(asks(gate, VisitorId::random()))).token;
+    waits.visitor = VisitorId::random();
+    waits.line.join = true;
+    EXPECT_TRUE(std::holds_alternative<Queued>(store->admit(waits)));
+  };
+  const auto is_told = [&](std::chrono::milliseconds at_most) {
+    return store->await(gate, waits.visitor, sleeper, store->clock().now() + at_most);
+  };
+  for (int i = 0; i < 3; ++i) {
+    joins();
+    const std::jthread releases([&] {
+      std::this_thread::sleep_for(10ms);
+      EXPECT_TRUE(store->release(inside));
+    });
+    EXPECT_TRUE(is_told(5s));
+    EXPECT_TRUE(store->leave(gate, waits.visitor));
+  }
+  cluster().move_slot(cluster().slot_of(gate), primaries[1]);
+  joins();
+  EXPECT_TRUE(is_told(500ms)) << "that it hears nothing there any more";
 }
 
 TEST_F(ClusterStore, GoesOnWhileSlotsMove) { testing::ReshardingTrial(cluster()).run(3'000); }

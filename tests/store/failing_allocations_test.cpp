@@ -3,6 +3,14 @@
 #include <cstdlib>
 #include <new>
 
+#ifdef AIRLOCK_WITH_REDIS
+#include <thread>
+
+#include "airlock/sleeper.hpp"
+#include "store/redis/redis_store.hpp"
+#include "store/support/failures.hpp"
+#include "store/support/redis_server.hpp"
+#endif
 #include "contract/support/store_under_test.hpp"
 #include "store/support/failing_steps.hpp"
 
@@ -79,6 +87,47 @@ TEST_P(FailingAllocations, LeaveTheStoreAsBeforeOrAsComplete) {
     }
   }
 }
+
+#ifdef AIRLOCK_WITH_REDIS
+
+// Who waits alone reads for its process: if that fails, the next one is told all the same.
+TEST(FailingAllocationsOfAWaiter, LeaveTheNextOneServed) {
+  using namespace std::chrono_literals;
+  const auto store = redis::make_store({.address = testing::RedisServer::shared().address(),
+                                        .prefix = testing::unused_prefix(),
+                                        .timeout = 5s});
+  const auto sleeper = std::make_shared<Sleeper>();
+  const auto is_told = [&](std::uint64_t k) {
+    Request request = testing::asks("gate", VisitorId::random());
+    const Answer inside = store->admit(request);
+    request.visitor = VisitorId::random();
+    request.line.join = true;
+    EXPECT_TRUE(std::holds_alternative<Queued>(store->admit(request)));
+    const std::jthread releases([&] {
+      std::this_thread::sleep_for(2ms);
+      EXPECT_TRUE(store->release(std::get<Granted>(inside).token));
+    });
+    const Instant deadline = store->clock().now() + 500ms;
+    bool told = false;
+    allocations_left = k;
+    try {
+      told = store->await("gate", request.visitor, sleeper, deadline);
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): as it should be
+    }
+    const bool refused = k != 0 && allocations_left == 0;
+    allocations_left = 0;
+    store->unwatch("gate", request.visitor);
+    EXPECT_TRUE(store->leave("gate", request.visitor));
+    return told || refused;
+  };
+  EXPECT_TRUE(is_told(0));
+  for (std::uint64_t k = 1; k <= 30; ++k) {
+    EXPECT_TRUE(is_told(k)) << "allocation " << k;
+    EXPECT_TRUE(is_told(0)) << "after allocation " << k;
+  }
+}
+
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Stores, FailingAllocations,
                          ::testing::ValuesIn(contract::stores_on_one_server()),

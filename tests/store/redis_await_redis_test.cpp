@@ -45,7 +45,8 @@ class RedisAwait : public ::testing::Test {
    public:
     Turn(Store& store, const GateName& gate)
         : store_(store), gate_(gate), holder_(hold(store, gate)) {}
-    void pass() { EXPECT_TRUE(store_.release(holder_)); }
+    void pass() { pass(store_); }
+    void pass(Store& by) { EXPECT_TRUE(by.release(holder_)); }
     void join(const VisitorId& visitor) {
       Request request = asks(gate_, visitor);
       request.line.join = true;
@@ -75,6 +76,7 @@ class RedisAwait : public ::testing::Test {
       std::this_thread::sleep_for(5ms);  // Most likely it sleeps; it is told in any case.
     }
     void pass() { turn_.pass(); }
+    void pass(Store& by) { turn_.pass(by); }
     void end() {
       thread_.join();
       EXPECT_TRUE(has_news_);
@@ -94,8 +96,9 @@ class RedisAwait : public ::testing::Test {
     std::jthread thread_;
   };
 
-  void pass_to_one_alone() {
-    Waiter alone(store_, "alone");
+  void pass_to_one_alone() { pass_to_one_alone(store_); }
+  static void pass_to_one_alone(const std::shared_ptr<Store>& store) {
+    Waiter alone(store, "alone");
     alone.pass();
     alone.end();
   }
@@ -111,7 +114,7 @@ class RedisAwait : public ::testing::Test {
   [[nodiscard]] std::shared_ptr<Store> open(const redis::Address& address,
                                             Duration timeout = 5s) {
     return redis::make_store({.address = address,
-                              .prefix = unused_prefix(),
+                              .prefix = prefix_,
                               .timeout = timeout,
                               .hears = [this] {
                                 heard_by_ = std::this_thread::get_id();
@@ -119,6 +122,7 @@ class RedisAwait : public ::testing::Test {
                               }});
   }
 
+  const std::string prefix_ = unused_prefix();
   std::atomic<std::thread::id> heard_by_;
   std::shared_ptr<Store> store_ = open(RedisServer::shared().address());
 };
@@ -207,6 +211,35 @@ TEST_F(RedisAwait, WhoHearsNothingAnyMoreIsToldToAsk) {
   proxy.set(ChaosProxy::Fault::none);
   alone.pass();
   alone.end();
+}
+
+TEST_F(RedisAwait, WhoHearsNonsenseIsToldToAsk) {
+  ChaosProxy proxy(RedisServer::shared().socket(), RedisServer::shared().folder());
+  const auto store = open(proxy.address());
+  pass_to_one_alone(store);
+  Waiter alone(store, "gate");
+  proxy.set(ChaosProxy::Fault::garbage);
+  alone.pass(*store_);
+  EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }, 700ms));
+  proxy.set(ChaosProxy::Fault::none);
+  alone.end();
+}
+
+TEST_F(RedisAwait, CallbacksOfOthersDoNotRunInItsPlace) {
+  Turn turn(*store_, "watched");
+  const VisitorId watching = VisitorId::random();
+  Waiter alone(store_, "gate");
+  turn.join(watching);
+  std::atomic<bool> told = false;
+  EXPECT_TRUE(store_->watch("watched", watching, [&] { told = true; }));
+  std::this_thread::sleep_for(20ms);  // It gives way.
+  turn.pass();
+  EXPECT_TRUE(becomes_true([&] { return told.load(); }));
+  EXPECT_NE(heard_by_.load(), alone.thread());
+  EXPECT_FALSE(alone.is_done());
+  alone.pass();
+  alone.end();
+  turn.leave(watching);
 }
 
 TEST_F(RedisAwait, WhoHearsItselfIsStoppedAtOnce) {

@@ -334,25 +334,20 @@ void Client::unwatch(const GateName& gate, const std::string& key) {
 bool Client::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
   const NodePtr node =
       topology_->node_of(ear->slot, deadline);  // It may leave the cluster meanwhile.
+  ear->set_node(node);
   const bool hears = node->subscription.confirm(ear, deadline);
   if (!node->subscription.can_shard()) can_shard_ = false;
   return hears;
 }
 
-void Client::attend(const Ear& ear, const Deadline& deadline) try {
-  topology_->node_of(ear.slot, deadline)->subscription.attend();
-} catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): it is looked for now and then anyway
+void Client::attend(const Ear& ear) {
+  if (const NodePtr node = ear.node()) node->subscription.attend();
 }
 
-bool Client::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant until,
-                   const Deadline& deadline) {
-  NodePtr node;
-  try {
-    node = topology_->node_of(ear.slot, deadline);
-  } catch (const StoreError&) {
-    return sleeper.sleep(clock, until);  // Who hears that wakes it.
-  }
-  return node->subscription.sleep(ear, sleeper, clock, until);
+bool Client::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline) {
+  const NodePtr node = ear.node();
+  return node ? node->subscription.sleep(ear, sleeper, clock, deadline)
+              : sleeper.sleep(clock, deadline);
 }
 
 void Client::flush(const Ear& ear, const Deadline& deadline) {

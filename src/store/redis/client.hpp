@@ -52,10 +52,9 @@ class Client {
   // Wherever the gate's waiters have heard.
   void unwatch(const GateName& gate, const std::string& key);
   [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
-  // See Subscription.
-  void attend(const Ear& ear, const Deadline& deadline);
-  [[nodiscard]] bool sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant until,
-                           const Deadline& deadline);
+  // As Subscription says, where the ear hears.
+  static void attend(const Ear& ear);
+  [[nodiscard]] static bool sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline);
   void flush(const Ear& ear, const Deadline& deadline);
   // Whether a script that says something learns that nobody has heard it.
   [[nodiscard]] bool counts_hearers() const noexcept;

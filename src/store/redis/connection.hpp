@@ -48,6 +48,7 @@ class Connection {
   void receive();
   [[nodiscard]] std::optional<Reply> next();
   [[nodiscard]] int fd() const noexcept { return socket_.fd(); }
+  void end() noexcept { socket_.end(); }  // Whoever receives next finds it so.
 
   [[nodiscard]] bool is_broken() const noexcept { return broken_ || awaited_ != 0; }
   [[nodiscard]] bool is_stale() const noexcept { return socket_.is_stale(); }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -8,10 +10,13 @@
 
 namespace airlock::redis {
 
+struct Node;
+
 // A channel of this process and those in it who are to be told what is said there. The gates of a
 // cluster's slot have one of their own, because only the server of that slot says it; all others
 // share one.
-struct Ear {
+class Ear {
+ public:
   Ear(std::string name, Slot of, bool is_sharded)
       : channel(std::move(name)), slot(of), sharded(is_sharded) {}
 
@@ -19,6 +24,20 @@ struct Ear {
   const Slot slot;
   const bool sharded;  // SSUBSCRIBE rather than SUBSCRIBE.
   Watchers watchers;
+
+  // Where it was last said that this process listens; the slot may have moved since then.
+  void set_node(const std::shared_ptr<Node>& node) {
+    const std::lock_guard lock(mutex_);
+    node_ = node;
+  }
+  [[nodiscard]] std::shared_ptr<Node> node() const {
+    const std::lock_guard lock(mutex_);
+    return node_.lock();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::weak_ptr<Node> node_;
 };
 
 }  // namespace airlock::redis

@@ -558,7 +558,7 @@ bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
                        std::function<void()> changed) {
   const auto ear = client().ear(gate);
   if (!watch_at(ear, gate, visitor, std::move(changed))) return false;
-  client().attend(*ear, Deadline(options_.timeout));
+  Client::attend(*ear);
   return true;
 }
 
@@ -568,7 +568,7 @@ bool RedisStore::await(const GateName& gate, const VisitorId& visitor,
   if (options_.stepped != nullptr) return Store::await(gate, visitor, sleeper, deadline);
   const auto ear = client().ear(gate);
   if (!watch_at(ear, gate, visitor, [sleeper] { sleeper->wake(true); })) return true;
-  return client().sleep(*ear, *sleeper, clock(), deadline, Deadline(options_.timeout));
+  return Client::sleep(*ear, *sleeper, clock(), deadline);
 }
 
 // News is heard from the next attend() or sleep() on.

@@ -261,6 +261,8 @@ bool Socket::wait_to_write(const Deadline& deadline) const {
   return redis::wait_to_write(fd_, deadline);
 }
 
+void Socket::end() noexcept { (void)shutdown(fd_, SHUT_RDWR); }
+
 bool Socket::is_stale() const noexcept {
   char byte = 0;
   const ssize_t got = recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);

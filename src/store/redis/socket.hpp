@@ -36,6 +36,9 @@ class Socket {
   // False: the deadline came first.
   [[nodiscard]] bool wait_to_write(const Deadline& deadline) const;
 
+  // Nothing passes any more, in either direction.
+  void end() noexcept;
+
   // Whether the other side has closed it, or said something that nobody asked for.
   [[nodiscard]] bool is_stale() const noexcept;
 

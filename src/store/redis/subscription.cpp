@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -86,8 +87,8 @@ void Subscription::flush(const Ear& ear, const Deadline& deadline) {
   Commands commands;
   commands.add_all({ear.sharded ? "SPUBLISH" : "PUBLISH", ear.channel, kFlush});
   (void)pool_.take(deadline)->ask(commands, deadline);
+  attend();
   lock.lock();
-  attend_by_thread();
   changed_.wait_until(lock, deadline.at(), [&] { return flushes_ != seen || !is_listening(); });
 }
 
@@ -148,27 +149,28 @@ void Subscription::listen_once(std::unique_lock<std::mutex>& lock) {
   }
   std::vector<ChannelPtr> ended;
   lock.lock();
-  take_back(lock);
+  await_hand_back(lock);
   for (const auto& [name, channel] : channels_) ended.push_back(channel);
   lock.unlock();
+  const bool connected = connection != nullptr;
+  connection.reset();
   asked_.clear();
   sentinel_.reset();
   for (const ChannelPtr& channel : ended) end(channel);
   lock.lock();
-  if (connection) return;
+  if (connected) return;
   changed_.wait_for(lock, kBackOff / 2 + (base::random64() % 1024) * kBackOff / 2048,
                     [this] { return stopping_; });
 }
 
 bool Subscription::wait_for_events(const Connection& connection,
                                    std::chrono::milliseconds at_most) {
-  const bool attends = look_whether_to_attend();
-  std::array<pollfd, 3> waiting = {{{attends ? connection.fd() : -1, POLLIN, 0},
+  std::array<pollfd, 3> waiting = {{{is_for_thread_to_read() ? connection.fd() : -1, POLLIN, 0},
                                     {thread_bell_.fd(), POLLIN, 0},
                                     {sentinel_ ? sentinel_->fd() : -1, POLLIN, 0}}};
   (void)poll(waiting.data(), waiting.size(), static_cast<int>(at_most.count()));
   if (waiting[1].revents != 0) thread_bell_.reset();
-  return waiting[0].revents != 0 && look_whether_to_attend();
+  return waiting[0].revents != 0 && is_for_thread_to_read();
 }
 
 // Returns when nobody needs it any more; throws when the connection ends.
@@ -192,6 +194,7 @@ void Subscription::listen(Connection& connection) {
 
 // REQUIRES: exchanging_.
 void Subscription::take_pulse(Connection& connection) {
+  receive(connection);
   const auto now = Deadline::Clock::now();
   if (now - last_heard_ < kHeartbeat) return;
   if (pinged_) throw too_late("the subscription is silent");
@@ -312,60 +315,73 @@ void Subscription::watch_primary() {
   throw unavailable("another server is the primary now");
 }
 
-// --- in the place of the thread ---
+// --- who reads ---
 
 // REQUIRES: the mutex.
-std::size_t Subscription::how_many_to_tell() const noexcept {
-  std::size_t sum = 0;
-  for (const auto& [name, channel] : channels_) sum += channel->ear->watchers.size();
-  return sum;
+bool Subscription::is_idle() const noexcept {
+  return std::ranges::all_of(channels_, [](const auto& entry) {
+    const Channel& channel = *entry.second;
+    return channel.state == Channel::State::listening && channel.ear->watchers.is_empty();
+  });
 }
 
-bool Subscription::look_whether_to_attend() {
+// REQUIRES: the mutex.
+bool Subscription::is_only_one_to_tell(const Ear& ear) const noexcept {
+  const auto own = channels_.find(ear.channel);
+  if (own == channels_.end() || own->second->state != Channel::State::listening) return false;
+  std::size_t to_tell = 0;
+  for (auto at = channels_.begin(); at != channels_.end() && to_tell <= 1; ++at) {
+    to_tell += at->second->ear->watchers.size();
+  }
+  return to_tell == 1;
+}
+
+bool Subscription::is_for_thread_to_read() {
   const std::lock_guard lock(mutex_);
-  attends_ = !taken_over_;
-  return attends_;
+  if (reader_ == Reader::nobody) reader_ = Reader::thread;
+  return reader_ == Reader::thread;
 }
 
 // REQUIRES: the mutex.
-void Subscription::attend_by_thread() const noexcept {
-  if (!taken_over_ && !attends_) thread_bell_.ring();
+void Subscription::call_thread() const noexcept {
+  if (reader_ == Reader::nobody) thread_bell_.ring();
 }
 
 void Subscription::attend() {
   const std::lock_guard lock(mutex_);
-  attend_by_thread();
+  if (reader_ == Reader::sleeper) sleeper_bell_.ring();
+  call_thread();
 }
 
-// Null: it is for the thread.
+// Null: the thread reads.
 Connection* Subscription::take_over(const Ear& ear) {
   const std::lock_guard lock(mutex_);
-  const auto own = channels_.find(ear.channel);
-  const bool hears =
-      own != channels_.end() && own->second->state == Channel::State::listening;
-  if (!hears || connection_ == nullptr || taken_over_ || how_many_to_tell() != 1) return nullptr;
+  if (connection_ == nullptr || reader_ == Reader::sleeper || !is_only_one_to_tell(ear)) {
+    call_thread();
+    return nullptr;
+  }
   sleeper_bell_.reset();
-  taken_over_ = true;
-  if (attends_) thread_bell_.ring();
+  if (std::exchange(reader_, Reader::sleeper) == Reader::thread) thread_bell_.ring();
   return connection_;
 }
 
-void Subscription::hand_back() {
+void Subscription::hand_back() noexcept {
   {
     const std::lock_guard lock(mutex_);
-    taken_over_ = false;
-    if (how_many_to_tell() != 0) attend_by_thread();
+    reader_ = Reader::nobody;
+    if (!is_idle()) call_thread();
   }
   changed_.notify_all();
 }
 
-// Nobody uses the connection any more.
-void Subscription::take_back(std::unique_lock<std::mutex>& lock) {
+// Until nobody but the thread uses the connection.
+void Subscription::await_hand_back(std::unique_lock<std::mutex>& lock) {
   connection_ = nullptr;
-  if (taken_over_) sleeper_bell_.ring();
-  changed_.wait(lock, [this] { return !taken_over_; });
+  if (reader_ == Reader::sleeper) sleeper_bell_.ring();
+  changed_.wait(lock, [this] { return reader_ != Reader::sleeper; });
 }
 
+// From take_over() to hand_back() nothing throws.
 bool Subscription::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline) {
   if (Connection* const connection = take_over(ear)) {
     std::atomic<bool> woken = false;
@@ -373,8 +389,8 @@ bool Subscription::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant
       woken = true;
       if (std::this_thread::get_id() != own) sleeper_bell_.ring();
     };
-    if (sleeper.lie_down(rouse)) {
-      listen_until(woken, *connection, clock, deadline);
+    if (sleeper.lie_down(std::ref(rouse))) {
+      read_until(woken, *connection, clock, deadline);
     } else {
       woken = true;
     }
@@ -382,13 +398,12 @@ bool Subscription::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant
     hand_back();
     if (woken) return news;
   }
-  attend();
   return sleeper.sleep(clock, deadline);
 }
 
-// Until the deadline, or something comes up that is for the thread.
-void Subscription::listen_until(const std::atomic<bool>& woken, Connection& connection,
-                                Clock& clock, Instant deadline) try {
+// Or until the deadline, or something comes up that is for the thread.
+void Subscription::read_until(const std::atomic<bool>& woken, Connection& connection, Clock& clock,
+                              Instant deadline) noexcept try {
   while (!woken) {
     const Duration left = std::min<Duration>(deadline - clock.now(), 1s);
     if (left <= Duration(0)) return;
@@ -402,7 +417,8 @@ void Subscription::listen_until(const std::atomic<bool>& woken, Connection& conn
     if (!lock) return;
     receive(connection);
   }
-} catch (const Error&) {  // NOLINT(bugprone-empty-catch): the thread finds the same
+} catch (const std::exception&) {
+  connection.end();  // As the thread finds.
 }
 
 }  // namespace airlock::redis

@@ -45,11 +45,11 @@ class Subscription {
   // False: it cannot be had now.
   [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
 
-  // There is somebody to tell: from now on what is said is heard at once.
+  // There is a callback to call: from now on the thread reads.
   void attend();
 
-  // The calling thread sleeps until it is woken, as somebody who hears there and is told by `ear`, or
-  // until the deadline. Returns whether it was woken with news.
+  // The calling thread sleeps until it is woken, by who reads what `ear` is told or by somebody else,
+  // or until the deadline. Returns whether it was woken with news.
   [[nodiscard]] bool sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline);
 
   // Whether the server knows channels that belong to a slot (Redis 7); true until it says no.
@@ -88,15 +88,15 @@ class Subscription {
   [[nodiscard]] bool is_needed();
   void tell_to_stop() noexcept;
 
-  // In the place of the thread.
-  [[nodiscard]] std::size_t how_many_to_tell() const noexcept;
-  [[nodiscard]] bool look_whether_to_attend();
-  void attend_by_thread() const noexcept;
+  [[nodiscard]] bool is_idle() const noexcept;
+  [[nodiscard]] bool is_only_one_to_tell(const Ear& ear) const noexcept;
+  [[nodiscard]] bool is_for_thread_to_read();
+  void call_thread() const noexcept;
   [[nodiscard]] Connection* take_over(const Ear& ear);
-  void listen_until(const std::atomic<bool>& woken, Connection& connection, Clock& clock,
-                    Instant deadline);
-  void hand_back();
-  void take_back(std::unique_lock<std::mutex>& lock);
+  void read_until(const std::atomic<bool>& woken, Connection& connection, Clock& clock,
+                  Instant deadline) noexcept;
+  void hand_back() noexcept;
+  void await_hand_back(std::unique_lock<std::mutex>& lock);
 
   Pool& pool_;
   const Options options_;
@@ -104,18 +104,19 @@ class Subscription {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, ChannelPtr, std::less<>> channels_;
-  Connection* connection_ = nullptr;
-  bool taken_over_ = false;  // Somebody who sleeps listens to it.
-  bool attends_ = false;     // The thread does, when it last looked.
+  // Where nobody is to be told nobody reads, and the thread looks once a second.
+  enum class Reader { nobody, thread, sleeper };
+  Reader reader_ = Reader::nobody;
+  Connection* connection_ = nullptr;  // For who takes over.
   bool stopping_ = false;
   std::uint64_t flushes_ = 0;
   const Bell thread_bell_;
   const Bell sleeper_bell_;  // Of who has taken over.
 
-  std::mutex exchanging_;  // Of who sends or receives there; what follows is its.
-  std::deque<ChannelPtr> asked_;  // In the order of the answers to come.
+  std::mutex exchanging_;  // Of who sends or receives there. It has what follows:
+  std::deque<ChannelPtr> asked_;  // in the order of the answers to come,
   Deadline::Clock::time_point last_heard_{};
-  bool pinged_ = false;
+  bool pinged_ = false;  // Since then.
 
   std::unique_ptr<Connection> sentinel_;  // Of the thread alone.
   Deadline::Clock::time_point next_sentinel_{};
