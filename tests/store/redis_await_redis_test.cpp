@@ -111,15 +111,12 @@ class RedisAwait : public ::testing::Test {
     EXPECT_LT(SteadyClock::now() - start, kHeardAtOnce);
   }
 
-  [[nodiscard]] std::shared_ptr<Store> open(const redis::Address& address,
-                                            Duration timeout = 5s) {
-    return redis::make_store({.address = address,
-                              .prefix = prefix_,
-                              .timeout = timeout,
-                              .hears = [this] {
-                                heard_by_ = std::this_thread::get_id();
-                                return true;
-                              }});
+  [[nodiscard]] std::shared_ptr<Store> open(const redis::Address& address, Duration timeout = 5s) {
+    return redis::make_store(
+        {.address = address, .prefix = prefix_, .timeout = timeout, .hears = [this] {
+           heard_by_ = std::this_thread::get_id();
+           return true;
+         }});
   }
 
   const std::string prefix_ = unused_prefix();
@@ -304,13 +301,12 @@ TEST(RedisAsking, WhoWaitsLongAsksTheLaterWhenItsTurnIsLate) {
   EXPECT_TRUE(inner->release(first));
 
   std::atomic<int> admits = 0;
-  const auto store = std::make_shared<HookedStore>(inner, [&](std::string_view step) {
-    admits += step == "admit" ? 1 : 0;
-  });
+  const auto store = std::make_shared<HookedStore>(
+      inner, [&](std::string_view step) { admits += step == "admit" ? 1 : 0; });
   std::stop_source stop;
   std::jthread waiter([&] {
-    const Airlock airlock(
-        store, "gate", {.limit = 1, .max_wait = 1h, .patience = 1h, .claim_window = 1h});
+    const Airlock airlock(store, "gate",
+                          {.limit = 1, .max_wait = 1h, .patience = 1h, .claim_window = 1h});
     EXPECT_FALSE(airlock.enter({.stop = stop.get_token()}));
   });
   const auto pass = [&](Duration time) {

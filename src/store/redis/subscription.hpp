@@ -35,6 +35,7 @@ class Subscription {
   Subscription(Pool& pool, Options options);
   Subscription(const Subscription&) = delete;
   Subscription& operator=(const Subscription&) = delete;
+
   // The thread keeps `owner`, which this is a part of, alive until stop(); that may come from one of
   // its own callbacks.
   void set_owner(std::weak_ptr<void> owner) noexcept { owner_ = std::move(owner); }
@@ -113,7 +114,7 @@ class Subscription {
   const Bell thread_bell_;
   const Bell sleeper_bell_;  // Of who has taken over.
 
-  std::mutex exchanging_;  // Of who sends or receives there. It has what follows:
+  std::mutex exchanging_;         // Of who sends or receives there. It has what follows:
   std::deque<ChannelPtr> asked_;  // in the order of the answers to come,
   Deadline::Clock::time_point last_heard_{};
   bool pinged_ = false;  // Since then.
