@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -38,6 +40,14 @@ using testing::unused_prefix;
 constexpr int kRounds = 20;
 constexpr auto kHeardAtOnce = 6s;  // All rounds together.
 
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.substr(name_end + 2, 1) == "S";
+}
+
 class RedisAwait : public ::testing::Test {
  protected:
   // Holds a gate that somebody waits for.
@@ -63,23 +73,26 @@ class RedisAwait : public ::testing::Test {
     const Token holder_;
   };
 
-  // A thread of its own that waits for its turn.
+  // A thread of its own that waits for its turn. It sleeps when it is made, and listens itself if it is
+  // alone and not the first of its store.
   class Waiter {
    public:
     Waiter(std::shared_ptr<Store> store, const GateName& gate)
         : store_(std::move(store)), gate_(gate), turn_(*store_, gate_) {
       turn_.join(visitor_);
       thread_ = std::jthread([this] {
+        number_ = gettid();
         has_news_ = store_->await(gate_, visitor_, sleeper_, store_->clock().now() + 20s);
         done_ = true;
       });
-      std::this_thread::sleep_for(5ms);  // Most likely it sleeps; it is told in any case.
+      EXPECT_TRUE(becomes_true([&] { return done_ || (number_ != 0 && is_asleep(number_)); }));
     }
     void pass() { turn_.pass(); }
     void pass(Store& by) { turn_.pass(by); }
-    void end() {
+    void wake() { sleeper_->wake(false); }
+    void end(bool with_news = true) {
       thread_.join();
-      EXPECT_TRUE(has_news_);
+      EXPECT_EQ(has_news_, with_news);
       turn_.leave(visitor_);
     }
     [[nodiscard]] bool is_done() const { return done_; }
@@ -91,6 +104,7 @@ class RedisAwait : public ::testing::Test {
     Turn turn_;
     const VisitorId visitor_ = VisitorId::random();
     const std::shared_ptr<Sleeper> sleeper_ = std::make_shared<Sleeper>();
+    std::atomic<pid_t> number_ = 0;
     bool has_news_ = false;
     std::atomic<bool> done_ = false;
     std::jthread thread_;
@@ -202,6 +216,7 @@ TEST_F(RedisAwait, WhoseSubscriptionEndsIsToldToAsk) {
 TEST_F(RedisAwait, WhoHearsNothingAnyMoreIsToldToAsk) {
   ChaosProxy proxy(RedisServer::shared().socket(), RedisServer::shared().folder());
   const auto store = open(proxy.address(), 1s);
+  pass_to_one_alone(store);
   Waiter alone(store, "gate");
   proxy.set(ChaosProxy::Fault::hold_reply);
   EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }, 15s));
@@ -213,23 +228,25 @@ TEST_F(RedisAwait, WhoHearsNothingAnyMoreIsToldToAsk) {
 TEST_F(RedisAwait, WhoHearsNonsenseIsToldToAsk) {
   ChaosProxy proxy(RedisServer::shared().socket(), RedisServer::shared().folder());
   const auto store = open(proxy.address());
-  pass_to_one_alone(store);
-  Waiter alone(store, "gate");
-  proxy.set(ChaosProxy::Fault::garbage);
-  alone.pass(*store_);
-  EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }, 700ms));
-  proxy.set(ChaosProxy::Fault::none);
-  alone.end();
+  expect_heard_at_once([&] {
+    pass_to_one_alone(store);
+    Waiter alone(store, "gate");
+    proxy.set(ChaosProxy::Fault::garbage);
+    alone.pass(*store_);
+    EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }));
+    proxy.set(ChaosProxy::Fault::none);
+    alone.end();
+  });
 }
 
 TEST_F(RedisAwait, CallbacksOfOthersDoNotRunInItsPlace) {
+  pass_to_one_alone();
   Turn turn(*store_, "watched");
   const VisitorId watching = VisitorId::random();
   Waiter alone(store_, "gate");
   turn.join(watching);
   std::atomic<bool> told = false;
   EXPECT_TRUE(store_->watch("watched", watching, [&] { told = true; }));
-  std::this_thread::sleep_for(20ms);  // It gives way.
   turn.pass();
   EXPECT_TRUE(becomes_true([&] { return told.load(); }));
   EXPECT_NE(heard_by_.load(), alone.thread());
@@ -240,16 +257,11 @@ TEST_F(RedisAwait, CallbacksOfOthersDoNotRunInItsPlace) {
 }
 
 TEST_F(RedisAwait, WhoHearsItselfIsStoppedAtOnce) {
-  Turn turn(*store_, "gate");
-  const VisitorId visitor = VisitorId::random();
-  turn.join(visitor);
-  const auto sleeper = std::make_shared<Sleeper>();
   expect_heard_at_once([&] {
-    const std::jthread waiter([&] {
-      EXPECT_FALSE(store_->await("gate", visitor, sleeper, store_->clock().now() + 20s));
-    });
-    std::this_thread::sleep_for(5ms);  // Most likely it sleeps; it is woken in any case.
-    sleeper->wake(false);
+    Waiter alone(store_, "gate");
+    alone.wake();
+    alone.end(false);
+    alone.pass();
   });
 }
 
@@ -312,8 +324,7 @@ TEST(RedisAsking, WhoWaitsLongAsksTheLaterWhenItsTurnIsLate) {
   const auto pass = [&](Duration time) {
     EXPECT_TRUE(becomes_true([&] { return clock.waiting() == 1; }));
     clock.advance(time);
-    EXPECT_TRUE(becomes_true([&] { return clock.waiting() == 1; }));
-    std::this_thread::sleep_for(20ms);
+    EXPECT_TRUE(becomes_true([&] { return clock.waiting() == 1; }));  // Or again, after an ask.
   };
   pass(2900ms);
   EXPECT_EQ(admits, 1);
