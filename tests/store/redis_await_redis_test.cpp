@@ -203,8 +203,8 @@ TEST_F(RedisAwait, WhoWatchesAfterwardsIsTold) {
 }
 
 TEST_F(RedisAwait, WhoseSubscriptionEndsIsToldToAsk) {
-  pass_to_one_alone();
   expect_heard_at_once([&] {
+    pass_to_one_alone();
     Waiter alone(store_, "gate");
     RedisServer::shared().command({"CLIENT", "KILL", "TYPE", "pubsub"});
     EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }));
