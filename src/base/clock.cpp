@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/immortal.hpp"
+
 namespace airlock {
 namespace {
 
@@ -32,15 +34,13 @@ class SystemClock final : public Clock {
   }
 };
 
+// Stores in static objects and their threads may outlive any order of destruction.
+constinit base::Immortal<SystemClock> g_system_clock;
+
 }  // namespace
 
 Clock::~Clock() = default;
 
-Clock& Clock::system() noexcept {
-  // Never destroyed: stores in static objects and their threads may outlive any order of
-  // destruction.
-  static auto& clock = *new SystemClock;
-  return clock;
-}
+Clock& Clock::system() noexcept { return g_system_clock.value; }
 
 }  // namespace airlock

@@ -1,5 +1,7 @@
 #include "airlock/error.hpp"
 
+#include "airlock/outcome.hpp"
+
 namespace airlock {
 
 // Out of line, so that every binary shares one type information and catches what another threw.
@@ -9,5 +11,11 @@ StoreError::~StoreError() = default;
 SealAcquiringError::~SealAcquiringError() = default;
 SealReleasingError::~SealReleasingError() = default;
 LeaseExpiredError::~LeaseExpiredError() = default;
+
+BadOutcomeAccess::BadOutcomeAccess(const Refused& refused)
+    : Error(std::string("value() of an outcome that is a refusal: ") + to_text(refused.reason) +
+            "; look at has_value() first"),
+      refused_(refused) {}
+BadOutcomeAccess::~BadOutcomeAccess() = default;
 
 }  // namespace airlock

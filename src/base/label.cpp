@@ -9,6 +9,7 @@
 #include <string>
 
 #include "airlock/visitor.hpp"
+#include "base/descriptor.hpp"
 #include "base/fork.hpp"
 
 namespace airlock::base {
@@ -33,10 +34,9 @@ std::string host_name() {
 // Not the name of the calling thread: that of the process, at most 15 bytes.
 std::string process_name() {
   std::array<char, 32> name{};
-  const int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return "?";
-  const ssize_t size = read(fd, name.data(), name.size());
-  close(fd);
+  const Descriptor fd(open("/proc/self/comm", O_RDONLY | O_CLOEXEC));
+  if (!fd) return "?";
+  const ssize_t size = read(fd.get(), name.data(), name.size());
   std::string text(name.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   if (text.ends_with('\n')) text.pop_back();
   return text.empty() ? "?" : text;

@@ -10,7 +10,7 @@
 namespace airlock::base {
 namespace {
 
-TEST(MutexTest, LetsOneThreadInAtATime) {
+TEST(BaseMutexTest, LetsOneThreadInAtATime) {
   constexpr int kThreads = 8;
   constexpr int kRounds = 20'000;
   Mutex mutex;

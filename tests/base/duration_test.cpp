@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,44 @@ TEST(Duration, SumsStayAtForever) {
   EXPECT_EQ(saturating_add(kForever, kForever), kForever);
   EXPECT_EQ(saturating_add(kForever - 1us, 1us), kForever);
   EXPECT_EQ(saturating_add(1s, 2s), 3s);
+}
+
+TEST(Duration, SumsOfNegativeLengthsAreHeldToo) {
+  EXPECT_EQ(saturating_add(1s, -2s), -1s);
+  EXPECT_EQ(saturating_add(-1s, -2s), -3s);
+  EXPECT_EQ(saturating_add(Duration::min(), -1us), Duration::min());
+  EXPECT_EQ(saturating_add(-1us, Duration::min()), Duration::min());
+  EXPECT_EQ(saturating_add(Duration::min(), Duration::min()), Duration::min());
+  EXPECT_EQ(saturating_add(kForever, Duration::min()), kForever) << "for ever is for ever";
+  EXPECT_EQ(saturating_add(kForever, -1us), kForever);
+}
+
+TEST(Duration, DifferencesAreHeld) {
+  EXPECT_EQ(saturating_sub(1s, 2s), -1s);
+  EXPECT_EQ(saturating_sub(kForever, 1s), kForever);
+  EXPECT_EQ(saturating_sub(1s, Duration::min()), kForever);
+  EXPECT_EQ(saturating_sub(Duration::min(), 1us), Duration::min());
+  EXPECT_EQ(saturating_sub(-2us, kForever), Duration::min());
+}
+
+TEST(Duration, AnyLengthOfTheStandardHasOne) {
+  using std::chrono::duration;
+  using std::chrono::nanoseconds;
+  using std::chrono::seconds;
+  EXPECT_EQ(saturating_ceil(1ns), 1us);
+  EXPECT_EQ(saturating_ceil(1000ns), 1us);
+  EXPECT_EQ(saturating_ceil(1001ns), 2us);
+  EXPECT_EQ(saturating_ceil(-1ns), 0us);
+  EXPECT_EQ(saturating_ceil(-1001ns), -1us);
+  EXPECT_EQ(saturating_ceil(nanoseconds::max()), std::chrono::ceil<Duration>(nanoseconds::max()));
+  EXPECT_EQ(saturating_ceil(kForever - 1us), kForever - 1us);
+  EXPECT_EQ(saturating_ceil(seconds::max()), kForever);
+  EXPECT_EQ(saturating_ceil(seconds::min()), Duration::min());
+  EXPECT_EQ(saturating_ceil(std::chrono::hours::max()), kForever);
+  EXPECT_EQ(saturating_ceil(duration<double>(0.0000005)), 1us);
+  EXPECT_EQ(saturating_ceil(duration<double>(1e300)), kForever);
+  EXPECT_EQ(saturating_ceil(duration<double>(-1e300)), Duration::min());
+  EXPECT_EQ(saturating_ceil(duration<double>(std::nan(""))), Duration(0));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -19,7 +20,9 @@ TEST(DefaultLabel, NamesHostProcessAndCommand) {
   ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
   const std::string label(default_label());
   EXPECT_EQ(label.rfind(std::string(host.data()).substr(0, 30), 0), 0U) << label;
-  EXPECT_NE(label.find(':' + std::to_string(getpid()) + " label_test"), std::string::npos) << label;
+  std::string name;
+  std::getline(std::ifstream("/proc/self/comm"), name);
+  EXPECT_NE(label.find(':' + std::to_string(getpid()) + " " + name), std::string::npos) << label;
 }
 
 TEST(DefaultLabel, IsShortAndPrintable) {
