@@ -21,12 +21,17 @@ bool may_leave_record(const Request& request) {
 }  // namespace
 
 // From here on nothing may fail for want of memory; what is handed over on the way reserves its own.
-void Shard::check_room(const Request& request) {
+void Shard::check_room(const Request& request, Moment& moment) {
+  if (reserve_records(request)) [[likely]]
+    return;
+  if (!evict(moment) || !reserve_records(request)) throw_no_room("another visitor");
+}
+
+bool Shard::reserve_records(const Request& request) {
   const bool leaves_record =
       request.permits.has_value() || request.line.join || request.dedupe > Duration(0);
   const auto rates = static_cast<std::uint32_t>(request.rates.size());
-  if (leaves_record && !reserve_visits(1)) throw_no_room("another visitor");
-  if (rates != 0 && !tiers_.reserve(2 * rates)) throw_no_room("another visitor");
+  return (!leaves_record || reserve_visits(1)) && (rates == 0 || tiers_.reserve(2 * rates));
 }
 
 Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& asker,
@@ -77,7 +82,9 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& aske
     const bool less = request.mode == RateMode::at_most;
     rate.info = standing(*gate, request.rates, less ? rate.taken : request.cost, moment.now);
   }
-  if (!room && bury(moment)) return admit_new(gate, request, asker, moment);
+  if (!room) {
+    suspect_holders(gate, request.line.join ? Listener::After::in_line : Listener::After::refused);
+  }
   if (request.line.join) return join(gate, request, asker, rate.info, moment);
   if (paused != 0) return refused(*gate, Reason::paused, Duration(paused - moment.now), rate.info);
   if (clear && room) return refused(*gate, Reason::rate, rate.info.retry_after, rate.info);
@@ -97,7 +104,7 @@ Answer Shard::admit(const Request& request, std::uint32_t hash, const Asker& ask
 // Flat, because an admission without contention is mostly calls otherwise.
 [[gnu::flatten]] Answer Shard::admit(At<Gate> gate, const Request& request, const Asker& asker,
                                      Moment& moment) {
-  check_room(request);
+  check_room(request, moment);
   At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
   if (visit && visit->state() == VisitState::spent && request.dedupe == Duration(0)) {
     // Law 2: no retry but a new question. What may leave a record takes the place of the old one.
@@ -153,8 +160,7 @@ void Shard::update_waiter(At<Gate> gate, At<Visit> visit, const Request& request
   }
   write_wishes(visit, request.rates);
   visit->cost = request.cost;
-  visit->owner.set(request.hold == Hold::bound ? asker.owner : 0);
-  visit->hold.set(request.hold);
+  set_owner(visit, request.hold, asker.owner);
   if (request.line.join) visit->patience = request.line.patience.count();
 }
 
@@ -256,6 +262,11 @@ Queued Shard::queued(Gate& gate, At<Visit> visit, const RateInfo& rate, Micros n
                                          const RateInfo& rate) {
   bump(gate.tallies.refused[static_cast<std::size_t>(reason)]);
   return {.reason = reason, .retry_after = retry_after, .rate = rate};
+}
+
+void Shard::uncount_refusal(Gate& gate, Reason reason) {
+  Word<std::uint64_t>& refused = gate.tallies.refused[static_cast<std::size_t>(reason)];
+  if (refused.get() != 0) refused.set(refused.get() - 1);
 }
 
 [[gnu::noinline]] Duration Shard::retry_after(Gate& gate, Micros now) {

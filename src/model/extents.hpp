@@ -132,7 +132,8 @@ class ExtentArray {
     if (number == max_extents_) return false;
     void* const extent = memory_.grow(region_, number, size_of(number) * sizeof(T));
     if (extent == nullptr) return false;
-    view_[number] = {static_cast<T*>(extent), size_of(number) - 1};
+    // Shared extents never move, and other threads read their addresses without the lock.
+    if (memory_.is_private()) view_[number] = {static_cast<T*>(extent), size_of(number) - 1};
     extents_.publish(number + 1);
     return true;
   }

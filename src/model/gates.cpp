@@ -6,7 +6,7 @@
 namespace airlock::model {
 
 Shard::Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store,
-             std::uint32_t number) noexcept
+             std::uint32_t number, const OwnerLists& owners) noexcept
     : head_(head),
       listener_(listener),
       store_(store),
@@ -20,7 +20,8 @@ Shard::Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store,
       slot_nodes_(head.slots, memory, Region::slots),
       gate_index_(head.gate_index, gates_, memory, Region::gate_index),
       visit_index_(head.visit_index, visits_, memory, Region::visit_index),
-      slots_(slot_nodes_) {}
+      slots_(slot_nodes_),
+      owners_(owners) {}
 
 void throw_no_room(const char* what_for) {
   throw StoreError(StoreError::Kind::no_room, StoreError::Outcome::nothing_happened,
@@ -39,8 +40,10 @@ void throw_other_order(std::string_view gate) {
 }
 
 At<Gate> Shard::new_gate(const GateName& name, std::uint32_t hash, Moment& moment) {
-  sweep(2, moment);
-  if (!gate_index_.reserve() || !gates_.reserve(1)) throw_no_room("another gate");
+  // Two sweeps forget an unused gate: with four places for each new one the table stops growing.
+  sweep(has_many_gates() ? 4 : 2, moment);
+  const auto reserve = [this] { return gate_index_.reserve() && gates_.reserve(1); };
+  if (!reserve() && !(evict(moment) && reserve())) throw_no_room("another gate");
   const Ref ref = gates_.take();
   const At<Gate> gate{ref, new (&gates_[ref]) Gate};
   gate->hash = hash;
@@ -61,23 +64,54 @@ void Shard::collect(At<Gate> gate) {
   gates_.give(gate.ref);
 }
 
-bool Shard::collectable(At<Gate> gate, Micros now) {
+// A gate that was used at this very moment may be part of the step that sweeps.
+bool Shard::is_idle(const Gate& gate, Idle how, Micros now) noexcept {
+  if (now - gate.last_used >= kIdleGate) return true;
+  if (how == Idle::long_since || gate.last_used == now) return false;
+  return how == Idle::at_all || gate.swept_used == gate.last_used;
+}
+
+bool Shard::collectable(At<Gate> gate, Idle how, Micros now) {
   if (gate->visits != 0 || gate->limit_override.get() != kNone) return false;
-  if (now - gate->last_used < kIdleGate) return false;
+  if (!is_idle(*gate, how, now)) return false;
   drop_pauses(*gate, now);
   drop_idle_tiers(*gate, now);
   return gate->pauses == kNone && gate->tiers == kNone;
 }
 
-void Shard::sweep(std::uint32_t places, Moment& moment) {
-  for (places = std::min(places, gates_.end()); places > 0 && gates_.end() > 0; --places) {
-    const Ref ref = head_.sweep < gates_.end() ? head_.sweep : 0;
-    head_.sweep = ref + 1;
-    if (!gates_.live(ref)) continue;
-    const At<Gate> gate = gates_.at(ref);
-    settle(gate, moment);
-    if (collectable(gate, moment.now)) collect(gate);
+// Looks at the next place of the gate table. Whether a gate was forgotten there.
+bool Shard::sweep_one(Idle how, Moment& moment) {
+  const Ref ref = head_.sweep < gates_.end() ? head_.sweep : 0;
+  head_.sweep = ref + 1;
+  if (!gates_.live(ref)) return false;
+  const At<Gate> gate = gates_.at(ref);
+  settle(gate, moment);
+  if (collectable(gate, how, moment.now)) {
+    collect(gate);
+    return true;
   }
+  gate->swept_used = gate->last_used;
+  return false;
+}
+
+void Shard::sweep(std::uint32_t places, Moment& moment) {
+  const Idle how = has_many_gates() ? Idle::for_a_round : Idle::long_since;
+  for (places = std::min(places, gates_.end()); places > 0 && gates_.end() > 0; --places) {
+    (void)sweep_one(how, moment);
+  }
+}
+
+// Without memory for another gate or tier: forgets gates that hold nothing, however recently they
+// were used. In portions, so that a step stays short; the next one continues. False: there is none.
+bool Shard::evict(Moment& moment) {
+  constexpr std::uint32_t kPlaces = 8192;
+  constexpr std::uint32_t kEnough = 64;
+  std::uint32_t evicted = 0;
+  for (std::uint32_t places = std::min(kPlaces, gates_.end());
+       places > 0 && evicted < kEnough && gates_.end() > 0; --places) {
+    if (sweep_one(Idle::at_all, moment)) ++evicted;
+  }
+  return evicted != 0;
 }
 
 void Shard::drop_pauses(Gate& gate, Micros now) {

@@ -109,8 +109,10 @@ std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment&
       part.visit ? fits(gate, *part.visit)
                  : !request.permits || fits(gate, request.permits->limit,
                                             request.permits->exclusive, request.permits->weight);
-  if (!room && bury(moment)) return why_not(part, request, moment);
-  if (!room) return Reason::full;
+  if (!room) {
+    suspect_holders(part.gate, Listener::After::refused);
+    return Reason::full;
+  }
   return part.rate.allowed ? std::optional<Reason>() : Reason::rate;
 }
 

@@ -110,8 +110,7 @@ bool Shard::change_weight(At<Gate> gate, At<Visit> visit, std::uint32_t weight) 
 bool Shard::disown(const Token& token, std::uint32_t hash, Moment& moment) {
   const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, moment);
   if (!visit) return false;
-  visit->hold.publish(Hold::detached);
-  visit->owner.publish(0);
+  set_owner(visit, Hold::detached, 0);
   return true;
 }
 
@@ -119,8 +118,7 @@ std::optional<Granted> Shard::adopt(const Token& token, std::uint32_t hash, Owne
                                     Moment& moment) {
   const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, moment);
   if (!visit || visit->state() != VisitState::holding) return std::nullopt;
-  visit->owner.publish(owner);
-  visit->hold.publish(Hold::bound);
+  set_owner(visit, Hold::bound, owner);
   Granted answer = granted(token.gate, visit, moment.now);
   answer.repeated = true;
   return answer;
@@ -154,27 +152,6 @@ void Shard::fold(Ref returning, Moment& moment) {
 
 void Shard::fold_all(Moment& moment) {
   visits_.for_each([&](Ref ref) { fold(ref, moment); });
-}
-
-template <typename Condition>
-void Shard::end_bound(Condition&& ended, Moment& moment) {
-  visits_.for_each([&](Ref ref) {
-    const At<Visit> visit = visits_.at(ref);
-    if (visit->hold.get() != Hold::bound || !ended(visit->owner.get())) return;
-    const At<Gate> gate = gates_.at(visit->gate);
-    if (visit->inside()) bump(gate->tallies.died);
-    if (visit->in_line()) bump(gate->tallies.abandoned);
-    remove_with_refund(gate, visit, moment.now);
-  });
-  gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
-}
-
-void Shard::end_owner(Owner owner, Moment& moment) {
-  end_bound([owner](Owner its) { return its == owner; }, moment);
-}
-
-void Shard::end_dead(Moment& moment) {
-  end_bound([this](Owner owner) { return owner != 0 && listener_.is_dead(owner); }, moment);
 }
 
 }  // namespace airlock::model

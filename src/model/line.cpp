@@ -81,7 +81,7 @@ void Shard::advance(At<Gate> gate, Moment& moment) {
     all.step();
     if (!hand_over(gate, visits_.at(candidate(*gate, moment)), moment)) break;
   }
-  if (present(*gate) != 0) (void)bury(moment);
+  if (present(*gate) != 0) suspect_holders(gate, Listener::After::in_line);
 }
 
 // Whether nobody of the line can fit, whoever's turn it is.

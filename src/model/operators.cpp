@@ -55,14 +55,15 @@ std::uint32_t Shard::limit_in_effect(const Gate& gate) noexcept {
 GateCounts Shard::counts(std::string_view name, std::uint32_t hash, Moment& moment) {
   const At<Gate> found = find_gate(name, hash);
   if (!found) return {};
-  if (found->visits != 0) (void)bury(moment);
+  if (found->visits != 0) suspect_holders(found, Listener::After::refused);
   settle(found, moment);
   const Gate& gate = *found;
   return {.in_use = gate.in_use,
           .limit = limit_in_effect(gate),
           .overridden = gate.limit_override.get() != kNone,
           .holders = gate.holders,
-          .waiting = waiting(gate)};
+          .waiting = waiting(gate),
+          .exclusive = gate.exclusive_seen.get() != 0 && gate.limit_seen.get() != 0};
 }
 
 std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, Moment& moment) {

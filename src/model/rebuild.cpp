@@ -89,6 +89,7 @@ void Shard::reset_gates() {
   if (!gate_index_.reserve() || !match_extents()) return;  // Then there is nothing to link.
   gate_index_.clear();
   visit_index_.clear();
+  owners_.clear();
   head_.waiters = 0;
   gates_.for_each([&](Ref ref) {
     Gate& gate = gates_[ref];
@@ -97,6 +98,7 @@ void Shard::reset_gates() {
     gate.tiers = gate.pauses = kNone;
     gate.next_due = kNever;
     gate.rate_due = 0;
+    gate.look_from = kNone;
     gate.low_slots = 0;
     gate.high_slots = kNone;
     gate.high_levels = 0;
@@ -112,6 +114,7 @@ void Shard::relink() {
     visit.called_until = 0;
     ++gate.visits;
     visit_index_.insert(visits_.at(ref));
+    link_owner(visits_.at(ref));
     head_.stamp.publish(std::max(head_.stamp.get(), visit.stamp()));
     if (visit.inside() && visit.fence() > gate.last_fence.get()) gate.last_fence.set(visit.fence());
     if (visit.in_line()) {

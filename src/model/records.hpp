@@ -26,8 +26,20 @@ namespace airlock::model {
 
 using Micros = std::int64_t;
 
-// Which process a bound visit belongs to. 0: none (detached), or the only one there is.
+// Which process a bound visit belongs to: its number and its incarnation, in the way of the store.
+// 0: none (detached), or the only one there is.
 using Owner = std::uint64_t;
+
+constexpr Owner make_owner(std::uint32_t number, std::uint32_t incarnation) noexcept {
+  return std::uint64_t{incarnation} << 32 | (number + 1) << 8;
+}
+// Far above any number for 0.
+constexpr std::uint32_t number_of(Owner owner) noexcept {
+  return (static_cast<std::uint32_t>(owner) >> 8) - 1;
+}
+constexpr std::uint32_t incarnation_of(Owner owner) noexcept {
+  return static_cast<std::uint32_t>(owner >> 32);
+}
 
 enum class VisitState : std::uint8_t {
   free = 0,
@@ -124,6 +136,8 @@ struct Visit {
   Micros called_until = 0;  // A several-gate waiter was told that it is its turn.
   Word<Owner> watcher;      // Which process is to be told of changes, and what it calls this one.
   Word<std::uint32_t> watch_number;  // For stores that span processes.
+  Ref owner_next = kNone;            // The visits of its owner, in no order.
+  Ref owner_prev = kNone;
 
   // Authoritative again, less often read.
   Word<Micros> patience_end;
@@ -245,6 +259,9 @@ struct Gate {
   Micros next_due = 0;  // Nothing happens by time alone before.
   Micros rate_due = 0;  // When the rates may let the head in; 0: they did not refuse it.
   Micros last_used = 0;
+  Micros swept_used = 0;        // What last_used was when the gate was last swept.
+  Micros last_look = 0;         // When its holders were last suspected of being dead,
+  Ref look_from = kNone;        // and with whom the next look begins.
   Micros last_grant = 0;        // From the line, or when the line began.
   Micros grant_interval = 0;    // Mean; 0: not known.
   std::uint64_t low_slots = 0;  // Slots 0 to 63 in use.

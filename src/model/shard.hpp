@@ -18,6 +18,7 @@
 #include "model/extents.hpp"
 #include "model/index.hpp"
 #include "model/leash.hpp"
+#include "model/owner_lists.hpp"
 #include "model/rates.hpp"
 #include "model/records.hpp"
 #include "model/slots.hpp"
@@ -53,9 +54,16 @@ class Listener {
   // Whether a waiter can be told. A false makes it absent.
   [[nodiscard]] virtual bool reachable(const Visit& visit) noexcept = 0;
 
-  // Asked when there is no room: whether processes have died that may have left some. What is true
-  // is told once.
-  [[nodiscard]] virtual bool anyone_died() noexcept { return false; }
+  // What an ask that found no room does next, and so how soon it needs to know of a death.
+  enum class After { refused, in_line };
+
+  // Whether the holders of a gate without room should be looked at now. `last_look` is when they
+  // last were; a true sets it.
+  [[nodiscard]] virtual bool wants_suspects(After /*after*/, Micros& /*last_look*/) noexcept {
+    return false;
+  }
+  // A process with a hold at such a gate, to be probed after the step. False: that is enough.
+  [[nodiscard]] virtual bool suspect(Owner /*owner*/) noexcept { return false; }
   [[nodiscard]] virtual bool is_dead(Owner /*owner*/) noexcept { return false; }
 };
 
@@ -69,7 +77,7 @@ class Shard {
  public:
   // `number` tells the shards of a store apart in the places of their tokens.
   Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store,
-        std::uint32_t number = 0) noexcept;
+        std::uint32_t number = 0, const OwnerLists& owners = {}) noexcept;
 
   Answer admit(const Request& request, std::uint32_t hash, const Asker& asker, Moment& moment);
   // The same in parts (decide.hpp), for a store that computes before it locks and answers after it
@@ -109,9 +117,14 @@ class Shard {
   // Whether a step that admits nobody itself may hand something over.
   [[nodiscard]] bool has_lines() const noexcept { return head_.waiters != 0; }
 
-  // Ends every bound visit of a process that is no more; of all that the listener says are dead.
-  void end_owner(Owner owner, Moment& moment);
-  void end_dead(Moment& moment);
+  // Ends the bound visits of dead processes (deaths.cpp): of those that had the number of this owner
+  // before it, which costs what they had; or of all that the listener says are dead, which costs a
+  // look at every visit.
+  void end_predecessors(Owner present, Moment& moment);
+  void end_all_dead(Moment& moment);
+
+  // A refusal that a death, found after the step, turned into another answer.
+  void uncount_refusal(Gate& gate, Reason reason);
 
   // Gives back without the lock what is held at the token's place, by one word: it is `returning`
   // until a step folds it in. Nothing: not there; look it up under the lock.
@@ -185,7 +198,12 @@ class Shard {
   [[nodiscard]] At<Gate> open_gate(const GateName& name, std::uint32_t hash, Moment& moment);
   [[nodiscard]] At<Gate> new_gate(const GateName& name, std::uint32_t hash, Moment& moment);
   void collect(At<Gate> gate);
-  [[nodiscard]] bool collectable(At<Gate> gate, Micros now);
+  enum class Idle { long_since, for_a_round, at_all };
+  [[nodiscard]] static bool is_idle(const Gate& gate, Idle how, Micros now) noexcept;
+  [[nodiscard]] bool collectable(At<Gate> gate, Idle how, Micros now);
+  [[nodiscard]] bool has_many_gates() const noexcept;
+  [[nodiscard]] bool sweep_one(Idle how, Moment& moment);
+  bool evict(Moment& moment);
   void sweep_in_passing(Moment& moment);
   [[nodiscard]] Micros paused_until(Gate& gate, Micros now) {
     return gate.pauses == kNone ? 0 : last_pause_end(gate, now);
@@ -199,8 +217,6 @@ class Shard {
   [[nodiscard]] At<Visit> holder_of(At<Gate> gate, const Token& token, Moment& moment);
   [[nodiscard]] std::uint64_t place_of(Ref visit) const noexcept;
   void end_hold(At<Gate> gate, At<Visit> visit, Moment& moment);
-  template <typename Condition>
-  void end_bound(Condition&& ended, Moment& moment);
   [[nodiscard]] At<Visit> new_visit(At<Gate> gate, const Request& request, const Asker& asker,
                                     Moment& moment);
   [[nodiscard]] bool reserve_visits(std::uint32_t count);
@@ -254,11 +270,6 @@ class Shard {
     if (moment.now >= gate->next_due) reap(gate, moment.now);
     if (!gate->line.is_empty()) advance(gate, moment);
   }
-  [[nodiscard]] bool bury(Moment& moment) {
-    if (!listener_.anyone_died()) return false;
-    end_dead(moment);
-    return true;
-  }
   void reap(At<Gate> gate, Micros now);
   void pass_over(At<Gate> gate, At<Visit> visit, Micros now);
   void reap_inside(At<Gate> gate, At<Visit> visit, Micros now);
@@ -284,8 +295,16 @@ class Shard {
   }
   [[nodiscard]] Micros next_event(Gate& gate, Micros now);
 
+  // Owners and their deaths (visits.hpp, deaths.cpp).
+  void link_owner(At<Visit> visit);
+  void unlink_owner(At<Visit> visit);
+  void set_owner(At<Visit> visit, Hold hold, Owner owner);
+  void suspect_holders(At<Gate> gate, Listener::After after);
+  void end_bound(At<Visit> visit, Micros now);
+
   // Admission (admit.cpp).
-  void check_room(const Request& request);
+  void check_room(const Request& request, Moment& moment);
+  [[nodiscard]] bool reserve_records(const Request& request);
   void check_order(const Gate& gate, const Request& request) const;
   static void check_kind(const Visit& visit, const Request& request);
   void note_limit(Gate& gate, const Permits& permits) const;
@@ -368,6 +387,7 @@ class Shard {
   Index<Gate> gate_index_;
   Index<Visit> visit_index_;
   Slots slots_;
+  OwnerLists owners_;
 };
 
 // Forgotten gates are found in passing: each step looks at one place of the table on average.
@@ -386,8 +406,13 @@ inline constexpr Micros kNever = std::numeric_limits<Micros>::max();
 // Idle gates are forgotten after this.
 inline constexpr Micros kIdleGate = 600'000'000;
 
+// A shard with more gates than this forgets those that were not used between two sweeps.
+inline constexpr std::uint32_t kManyGates = 4096;
+
 [[noreturn]] void throw_no_room(const char* what_for);
 [[noreturn]] void throw_other_order(std::string_view gate);
+
+inline bool Shard::has_many_gates() const noexcept { return head_.gate_index.items > kManyGates; }
 
 inline void bump(Word<std::uint64_t>& counter) { counter.set(counter.get() + 1); }
 

@@ -45,8 +45,7 @@ void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment
     move(gate, visit, VisitState::spent);
     return set_expiry(gate, visit, moment.now + visit->dedupe);
   }
-  visit->owner.set(hold == Hold::bound ? owner : 0);
-  visit->hold.set(hold);
+  set_owner(visit, hold, owner);
   visit->granted_at.set(moment.now);
   visit->publish(VisitState::holding, visit->stamp());
   const Micros full = moment.now + visit->ttl;

@@ -123,10 +123,42 @@ inline void Shard::detach(At<Gate> gate, At<Visit> visit) {
   if (visit->slot.get() != kNone) slots_.give(*gate, visit->slot.get());
 }
 
+inline void Shard::link_owner(At<Visit> visit) {
+  const std::uint32_t number = number_of(visit->owner.get());
+  if (!owners_.has(number)) return;
+  const Ref first = owners_.first(number);
+  visit->owner_prev = kNone;
+  visit->owner_next = first;
+  if (first != kNone) visits_[first].owner_prev = visit.ref;
+  owners_.set_first(number, visit.ref);
+}
+
+inline void Shard::unlink_owner(At<Visit> visit) {
+  const std::uint32_t number = number_of(visit->owner.get());
+  if (!owners_.has(number)) return;
+  const Ref prev = visit->owner_prev;
+  const Ref next = visit->owner_next;
+  if (next != kNone) visits_[next].owner_prev = prev;
+  if (prev != kNone) {
+    visits_[prev].owner_next = next;
+  } else {
+    owners_.set_first(number, next);
+  }
+}
+
+// For a visit that is known already.
+inline void Shard::set_owner(At<Visit> visit, Hold hold, Owner owner) {
+  unlink_owner(visit);
+  visit->owner.set(hold == Hold::bound ? owner : 0);
+  visit->hold.set(hold);
+  link_owner(visit);
+}
+
 inline void Shard::remove(At<Gate> gate, At<Visit> visit) {
   listener_.changed(visit.ref, *visit);
   detach(gate, visit);
   --gate->visits;
+  unlink_owner(visit);
   visit_index_.erase(visit);
   visit->publish(VisitState::free, visit->stamp());
   drop_wishes(visit->wishes.get());
@@ -158,6 +190,7 @@ inline Fence Shard::prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Momen
 inline void Shard::add(At<Gate> gate, At<Visit> visit) {
   ++gate->visits;
   visit_index_.insert(visit);
+  link_owner(visit);
 }
 
 inline void Shard::publish(At<Gate> gate, At<Visit> visit, VisitState state, std::uint64_t stamp) {

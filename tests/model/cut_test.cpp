@@ -137,12 +137,14 @@ class CutTrial {
  private:
   struct State {
     Image image;
+    std::array<std::uint32_t, 2> owners;
     model::Draw draw;
   };
 
-  [[nodiscard]] State save() const { return {Image(memory_, head_, shard_), draw_}; }
+  [[nodiscard]] State save() const { return {Image(memory_, head_, shard_), owners_.heads, draw_}; }
   void restore(const State& state) {
     state.image.restore(memory_, head_, shard_);
+    owners_.heads = state.owners;
     draw_ = state.draw;
   }
 
@@ -176,7 +178,8 @@ class CutTrial {
   Deaf listener_;
   ImageMemory memory_;
   model::ShardHead head_;
-  model::Shard shard_{head_, memory_, listener_, kStore};
+  OwnerHeads owners_;
+  model::Shard shard_{head_, memory_, listener_, kStore, 0, owners_.lists()};
   model::Draw draw_;
   model::Moment moment_{1'000'000'000, 1'767'225'600'000'000, draw_};
   std::deque<Token> tokens_ = {{kStore, "g/0", {}, 1}};
@@ -366,7 +369,7 @@ void CutTrial::check_cut_rebuild(const State& cut, const Sight& rebuilt) {
 }
 
 void CutTrial::check_records(const char* when) {
-  const std::string wrong = RecordCheck(memory_, head_, shard_).wrong();
+  const std::string wrong = RecordCheck(memory_, head_, shard_, owners_).wrong();
   require(wrong.empty(), std::string("records ") + when + ": " + wrong);
 }
 

@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "model/shard.hpp"
 #include "model/support/operation.hpp"
+#include "model/support/owner_heads.hpp"
 
 namespace airlock::trial {
 
@@ -31,7 +32,7 @@ inline Reply perform_admission(model::Shard& shard, const Operation& operation,
     requests.push_back(ask.request());
     hashes.push_back(gate_hash(gate_text(ask.gate)));
   }
-  const model::Asker asker{.owner = operation.owner};
+  const model::Asker asker{.owner = owner_of(operation)};
   try {
     if (operation.step == Step::admit_all) return shard.admit_all(requests, hashes, asker, moment);
     return shard.admit(requests.front(), hashes.front(), asker, moment);
@@ -46,7 +47,7 @@ inline Reply perform_with_token(model::Shard& shard, const Operation& operation,
   const std::uint32_t hash = gate_hash(token.gate.text());
   if (operation.step == Step::release) return shard.release(token, hash, moment);
   if (operation.step == Step::disown) return shard.disown(token, hash, moment);
-  if (operation.step == Step::adopt) return shard.adopt(token, hash, operation.owner, moment);
+  if (operation.step == Step::adopt) return shard.adopt(token, hash, owner_of(operation), moment);
   RenewItem item{.token = token, .ttl = operation.length, .weight = operation.number};
   shard.renew(item, hash, moment);
   return item.result;
@@ -82,7 +83,7 @@ inline Reply perform(model::Shard& shard, const Operation& operation, const Toke
     case Step::purge:
       return shard.purge(gate, hash, moment);
     case Step::end_owner:
-      return shard.end_owner(operation.owner, moment), Reply();
+      return shard.end_predecessors(owner_of(operation, 2), moment), Reply();
     case Step::sweep:
       return shard.sweep_all(moment), Reply();
   }

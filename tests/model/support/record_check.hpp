@@ -16,8 +16,9 @@ namespace airlock::trial {
 // Reads the records of a shard directly and says what is wrong with them; empty: nothing.
 class RecordCheck {
  public:
-  RecordCheck(ImageMemory& memory, const model::ShardHead& head, const model::Shard& shard)
-      : memory_(memory), head_(head), shard_(shard) {}
+  RecordCheck(ImageMemory& memory, const model::ShardHead& head, const model::Shard& shard,
+              const OwnerHeads& owners)
+      : memory_(memory), head_(head), shard_(shard), owners_(owners) {}
 
   [[nodiscard]] std::string wrong() {
     check_pool<model::Gate>("gates", model::Region::gates, head_.gates);
@@ -26,6 +27,7 @@ class RecordCheck {
     check_pool<model::Pause>("pauses", model::Region::pauses, head_.pauses);
     check_pool<model::SlotNode>("slots", model::Region::slots, head_.slots);
     if (wrong_.empty()) check_visits();
+    if (wrong_.empty()) check_owners();
     if (wrong_.empty()) check_gates();
     if (wrong_.empty()) check_tiers();
     if (wrong_.empty()) check_pauses();
@@ -108,6 +110,28 @@ class RecordCheck {
     require(waiters_ == head_.waiters, "waiters are miscounted");
   }
 
+  // Every bound visit, and nothing else, is in the list of its owner.
+  void check_owners() {
+    std::set<model::Ref> listed;
+    for (std::uint32_t number = 0; number < owners_.heads.size(); ++number) {
+      model::Ref before = model::kNone;
+      for (model::Ref ref = owners_.heads[number] - 1; ref != model::kNone && wrong_.empty();) {
+        const model::Visit& visit = memory_.at<model::Visit>(model::Region::visits, ref);
+        require(!visit.is_free(), "a free visit has an owner");
+        require(model::number_of(visit.owner.get()) == number, "a visit is in another's list");
+        require(visit.owner_prev == before, "a list of an owner does not lead back");
+        require(listed.insert(ref).second, "a visit is listed twice");
+        before = std::exchange(ref, visit.owner_next);
+      }
+    }
+    memory_.for_each_place<model::Visit>(
+        model::Region::visits, head_.visits, [&](model::Ref ref, const model::Visit& visit) {
+          const bool owned =
+              !visit.is_free() && model::number_of(visit.owner.get()) < owners_.heads.size();
+          require(owned == listed.contains(ref), "a visit is not in the list of its owner");
+        });
+  }
+
   void check_gates() {
     memory_.for_each_place<model::Gate>(
         model::Region::gates, head_.gates, [&](model::Ref ref, const model::Gate& gate) {
@@ -166,6 +190,7 @@ class RecordCheck {
   ImageMemory& memory_;
   const model::ShardHead& head_;
   const model::Shard& shard_;
+  const OwnerHeads& owners_;
   std::map<model::Ref, Sums> sums_;
   std::uint32_t waiters_ = 0;
   std::string wrong_;

@@ -837,6 +837,7 @@ bool Model::purge(const std::string& name) {
 }
 
 void Model::end_owner(std::uint64_t owner) {
+  std::vector<Gate*> touched;
   for (auto& [name, gate] : gates_) {
     const auto ends = [&](const Visit& visit) {
       return visit.hold == Hold::bound && visit.owner == owner;
@@ -847,9 +848,9 @@ void Model::end_owner(std::uint64_t owner) {
       if (visit.in_line()) ++gate.counters.abandoned;
       if (visit.state == State::handed) refund_all(gate, visit.rates, visit.cost);
     }
-    std::erase_if(gate.visits, ends);
+    if (std::erase_if(gate.visits, ends) != 0) touched.push_back(&gate);
   }
-  for (auto& [name, gate] : gates_) settle(gate);
+  for (Gate* gate : touched) settle(*gate);
 }
 
 void Model::collect() {
@@ -894,6 +895,7 @@ std::optional<GateView> Model::look(const std::string& name) {
   view.counts.limit = limit_in_effect(*gate);
   view.counts.holders = static_cast<std::uint32_t>(view.holders.size());
   view.counts.waiting = static_cast<std::uint32_t>(view.line.size());
+  view.counts.exclusive = gate->exclusive_seen && gate->limit_seen != 0;
   return view;
 }
 

@@ -92,7 +92,7 @@ Twins::Twins(std::uint32_t seed, const Profile& profile, Pace pace)
     : profile_(profile),
       pace_(pace),
       draw_(seed % 2'147'483'646 + 1),
-      shard_(head_, memory_, listener_, kStore),
+      shard_(head_, memory_, listener_, kStore, 0, owners_.lists()),
       reference_(seed % 2'147'483'646 + 1) {
   pass_time({});
   if (pace_ == Pace::lazy) touch_all();
@@ -302,6 +302,7 @@ void Twins::compare(const GateView& real, const GateView& reference) {
   same("limit", real.counts.limit, reference.counts.limit);
   same("holders", real.counts.holders, reference.counts.holders);
   same("waiting", real.counts.waiting, reference.counts.waiting);
+  same("exclusive", real.counts.exclusive, reference.counts.exclusive);
   same("override", real.override_limit, reference.override_limit);
   same("limits disagree", real.limits_disagree, reference.limits_disagree);
   same("order", real.order, reference.order);

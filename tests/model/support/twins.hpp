@@ -93,6 +93,7 @@ class Twins {
   Listener listener_;
   HeapMemory memory_;
   model::ShardHead head_;
+  OwnerHeads owners_;
   model::Draw draw_;
   model::Shard shard_;
   model::Moment moment_{0, 0, draw_};
