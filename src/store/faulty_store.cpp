@@ -14,7 +14,7 @@ namespace {
 }
 
 [[noreturn]] void lose_reply(std::string_view step) {
-  throw StoreError(StoreError::Kind::busy, StoreError::Outcome::unknown,
+  throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::unknown,
                    "FaultyStore: the reply to " + std::string(step) + " was told to be lost");
 }
 
@@ -111,12 +111,17 @@ void FaultyStore::refund(const Request& request) {
 
 void FaultyStore::renew(std::span<RenewItem> items) {
   // On a copy: a caller whose reply is lost must not find the results in its items.
-  const std::vector<RenewItem> renewed = perform("renew", [&] {
-    std::vector<RenewItem> copy(items.begin(), items.end());
-    inner_->renew(copy);
-    return copy;
+  std::vector<RenewItem> copy(items.begin(), items.end());
+  const auto hand_on = [&] { std::copy(copy.begin(), copy.end(), items.begin()); };
+  perform("renew", [&] {
+    try {
+      inner_->renew(copy);
+    } catch (const StoreError&) {
+      hand_on();  // Some may have a result.
+      throw;
+    }
   });
-  std::copy(renewed.begin(), renewed.end(), items.begin());
+  hand_on();
 }
 
 bool FaultyStore::release(const Token& token) {

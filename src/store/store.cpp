@@ -18,6 +18,8 @@ void Store::release_all(std::span<ReleaseItem> items) noexcept {
   }
 }
 
+void Store::renew_within(std::span<RenewItem> items, Duration /*at_most*/) { renew(items); }
+
 Renewal Store::renew(const Token& token, Duration ttl) {
   RenewItem item{.token = token, .ttl = ttl};
   renew({&item, 1});

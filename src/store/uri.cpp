@@ -45,7 +45,8 @@ constexpr std::array kOptions = {
     UriOption{"dir", kShm, Kind::text, "", 0, 0,
               "The folder of the segment instead of /dev/shm/airlock-<uid>."},
     UriOption{"mode", kShm, Kind::text, "0600", 0, 0, "The access rights of the segment, octal."},
-    UriOption{"group", kShm, Kind::text, "", 0, 0, "The group that owns the segment."},
+    UriOption{"group", kShm, Kind::text, "", 0, 0,
+              "The group that shares the segment; needs dir=."},
     UriOption{"prefix", kRedis, Kind::text, "", 0, 0, "What every key starts with."},
     UriOption{"db", kRedis, Kind::count, "0", 0, 65535, "The number of the database."},
     UriOption{"user", kRedis, Kind::text, "", 0, 0, "Who this is to the server."},
@@ -125,12 +126,19 @@ std::string shown(Kind kind, std::int64_t number) {
   return kind == Kind::duration ? to_text(Duration(number)) : std::to_string(number);
 }
 
+// What an option may be, in words: "1us to 365d", "1 to 1024 bytes, as in 64M,".
+std::string rule_of(const UriOption& option) {
+  if (option.kind == Kind::flag) return "0 or 1";
+  std::string rule = shown(option.kind, option.min) + " to " + shown(option.kind, option.max);
+  return option.kind == Kind::size ? rule + " bytes, as in 64M," : rule;
+}
+
 void check_value(const UriOption& option, std::string_view value) {
   if (option.kind == Kind::text) return;
   const auto number = read_number(option.kind, value);
   if (number && *number >= option.min && *number <= option.max) return;
-  fail("option " + std::string(option.name) + "=" + base::quoted(value) + ": " +
-       shown(option.kind, option.min) + " to " + shown(option.kind, option.max) + " is needed");
+  fail("option " + std::string(option.name) + "=" + base::quoted(value) + ": " + rule_of(option) +
+       " is needed");
 }
 
 std::optional<char> read_escape(std::string_view digits) {
@@ -147,7 +155,8 @@ std::string shown_scheme(std::string_view uri) {
   const std::size_t at = uri.find('@');
   const bool safe = colon != std::string_view::npos && at > colon &&
                     (uri.substr(colon).starts_with("://") || at == std::string_view::npos);
-  return safe ? "scheme " + base::quoted(uri.substr(0, colon)) + " is not known" : "no scheme";
+  return safe ? "scheme " + base::quoted(uri.substr(0, colon)) + " is not known"
+              : "it has no scheme";
 }
 
 const Scheme& scheme_of(std::string_view uri) {
@@ -157,8 +166,8 @@ const Scheme& scheme_of(std::string_view uri) {
                    [name](const Scheme& scheme) { return scheme.name == name; });
   if (found != kSchemes.end() && name.size() < uri.size()) return *found;
   fail(shown_scheme(uri) +
-       "; memory:, shm:, redis://, rediss://, redis+unix://, redis+sentinel:// and "
-       "redis+cluster:// are");
+       "; use memory:, shm:, redis://, rediss://, redis+unix://, redis+sentinel:// or "
+       "redis+cluster://");
 }
 
 }  // namespace

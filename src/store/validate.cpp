@@ -35,7 +35,7 @@ AIRLOCK_FAILURE fail_aging_max(const Aging& aging) {
 }
 
 AIRLOCK_FAILURE fail_not_reservable(const Rate& rate) {
-  fail("rate", rate.text(), "only GCRA rates can be reserved");
+  fail("rate", rate.text(), "only rates without a window can be reserved");
 }
 
 AIRLOCK_FAILURE fail_alike(const Rate& a, const Rate& b) {
@@ -72,7 +72,7 @@ void validate_aging(const Aging& aging) {
 
 void validate_line(const Line& line) {
   if (line.priority != 0) {
-    if (line.order != Order::priority) fail("priority", line.priority, "only in Order::priority");
+    if (line.order != Order::priority) fail("priority", line.priority, "needs the order priority");
     if (line.priority > kMaxPriority) fail("priority", line.priority, "at most 4095");
   }
   require_span("patience", line.patience);

@@ -23,6 +23,8 @@ struct alignas(64) Cell : sharded::StepSource {
   Cell(StoreId store, std::uint32_t number, const model::Label& default_label)
       : StepSource(default_label), shard(head, memory, watchers, store, number) {}
 
+  static constexpr bool has_suspects() noexcept { return false; }
+
   base::Mutex mutex;
   Watchers watchers;
   HeapMemory memory;
@@ -61,7 +63,8 @@ class MemoryStore;
 
 class Guard {
  public:
-  Guard(MemoryStore& /*store*/, State& /*state*/, Cell& cell) : cell_(cell), lock_(cell.mutex) {}
+  Guard(MemoryStore& /*store*/, State& /*state*/, Cell& cell, Duration /*at_most*/)
+      : cell_(cell), lock_(cell.mutex) {}
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   ~Guard() {
@@ -70,6 +73,7 @@ class Guard {
 
   static bool may_stamp() noexcept { return false; }
   static void begin(model::Moment& /*moment*/) noexcept {}
+  static bool looks_again() noexcept { return false; }
   std::unique_lock<base::Mutex>& lock() noexcept { return lock_; }
 
  private:
@@ -95,7 +99,7 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
   bool watch(const GateName& gate, const VisitorId& visitor,
              std::function<void()> changed) override {
     Watchers::Key key{std::string(gate.view()), visitor};
-    Step step(*this, gate);
+    Step step(*this, *state(), gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
     if (!visit || visit->news_pending()) return false;
     step.cell().watchers.add(visit.ref, std::move(key), changed);
@@ -104,7 +108,7 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
     std::function<void()> unused;
-    Step step(*this, gate);
+    Step step(*this, *state(), gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
     unused = step.cell().watchers.remove(visit.ref, {gate.view(), visitor}, step.guard().lock());
   }
@@ -116,26 +120,27 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
 
   // In a forked child the inherited state is neither locked nor freed: its mutexes may be held by
   // threads that are not there.
-  State& state() {
+  State* state() {
     State* const state = state_.load(std::memory_order_acquire);
     if (state->is_present()) [[likely]]
-      return *state;
+      return state;
     return fresh_state(state);
   }
-  State* present() noexcept {
-    State* const state = state_.load(std::memory_order_acquire);
-    return state->is_present() ? state : nullptr;
+  template <typename Before>
+  State* state(Before /*before*/) {
+    return state();
   }
-  [[gnu::cold, gnu::noinline]] State& fresh_state(State* state) {
+  [[gnu::cold, gnu::noinline]] State* fresh_state(State* state) {
     auto fresh = std::make_unique<State>(static_cast<std::uint32_t>(state->cells.size()),
                                          state->id(), state->seed());
     if (state_.compare_exchange_strong(state, fresh.get(), std::memory_order_acq_rel)) {
       base::leave_alone(state);
-      return *fresh.release();
+      return fresh.release();
     }
-    return *state;
+    return state;
   }
 
+  static bool is_busy(const Cell& /*cell*/) noexcept { return false; }  // Never for long.
   static bool released_aside(State& /*state*/, Cell& /*cell*/, const Token& /*token*/) noexcept {
     return false;
   }

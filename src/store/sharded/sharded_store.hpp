@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,113 +43,137 @@ struct StepSource {
 //
 // Self says where the shards are and what locks them:
 //
-//   State& state()                 of this process; has
+//   state()                        of this process: a pointer to State, which is kept while the
+//                                  pointer lives, or a State*; has
 //     id(), seed(), owner(), and cells, pointers to
-//   State* present()               the same, or null: it is yet to be made
+//   state(before)                  the same; calls `before` first if it is yet to be made
 //   Cell                           a StepSource with a `shard`
-//   Guard(Self&, State&, Cell&)    holds the lock; at its end tells those who must know, unlocked
+//   Guard(Self&, State&, Cell&, Duration)   holds the lock, if it can be had within the duration
+//                                  and the store's timeout; at its end tells those who must know,
+//                                  unlocked
+//   is_busy(const Cell&)           whether somebody has the lock
 //   Guard::begin(Moment&)          what is to be done before the step
+//   Cell::has_suspects()           whether the step may have failed for want of what the dead hold
+//   Guard::looks_again()           ends the step and looks; true: it was so, and it has the lock again
 //   released_aside(...)            gives back without the lock, where it cannot be had; false: no
 template <typename Self, typename State, typename Cell, typename Guard>
 class ShardedStore : public Store {
  public:
-  StoreId id() override { return self().state().id(); }
+  StoreId id() override { return self().state()->id(); }
   Clock& clock() noexcept override { return clock_; }
 
   Answer admit(const Request& request) override {
-    State* state = self().present();
-    if (state == nullptr) [[unlikely]] {
-      validate(request);
-      state = &self().state();
-    }
+    const auto state = self().state([&] { validate(request); });
     // Before the rules are checked: one waits for the other's results nowhere, and takes as long.
     const Place place = place_of(*state, request.gate);
     validate(request);
     if (model::asks_one_rate(request)) return decide(request, place);
-    Step step(self(), place, Time::and_stamps);
-    const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
-    return step->admit(gate, request, step.asker(), step.moment());
+    return ask(request, place);
   }
 
   GroupAnswer admit_all(std::span<const Request> requests) override {
     validate_group(requests);
-    State& state = self().state();
+    const auto state = self().state();
     std::vector<std::uint32_t> hashes;
     for (const Request& request : requests) {
-      hashes.push_back(static_cast<std::uint32_t>(hash_of(state, request.gate.view())));
+      hashes.push_back(static_cast<std::uint32_t>(hash_of(*state, request.gate.view())));
     }
-    Step step(self(), place_of(state, requests.front().gate), Time::and_stamps);
-    return step->admit_all(requests, hashes, step.asker(), step.moment());
+    const Place place = place_of(*state, requests.front().gate);
+    Step step(self(), place, Time::and_stamps);
+    GroupAnswer answer = step->admit_all(requests, hashes, step.asker(), step.moment());
+    while (step.begins_again()) {
+      answer = step->admit_all(requests, hashes, step.asker(), step.moment());
+    }
+    return answer;
   }
 
   bool leave(const GateName& gate, const VisitorId& visitor) override {
-    Step step(self(), gate);
+    const auto state = self().state();
+    Step step(self(), *state, gate);
     return step->leave(gate.view(), step.hash(), visitor, step.moment());
   }
 
   void refund(const Request& request) override {
     validate(request);
-    Step step(self(), request.gate);
+    const auto state = self().state();
+    Step step(self(), *state, request.gate);
     step->refund(request, step.hash(), step.moment());
   }
 
   using Store::renew;
-  void renew(std::span<RenewItem> items) override {
-    State& state = self().state();
-    for (const RenewItem& item : items) {
-      check(state, item.token);
+  void renew(std::span<RenewItem> items) override { renew_within(items, kForever); }
+
+  void renew_within(std::span<RenewItem> items, Duration at_most) override {
+    const auto state = self().state();
+    for (RenewItem& item : items) {
+      check(*state, item.token);
       validate_ttl(item.ttl);
       if (item.weight == 0) throw InvalidArgument("weight 0: a lease weighs at least 1");
+      item.result = Renewal::unknown;
     }
-    for (RenewItem& item : items) {
-      Step step(self(), state, item.token.gate);
-      step->renew(item, step.hash(), step.moment());
-    }
+    const std::exception_ptr failure =
+        for_each(*state, items, at_most, [&](RenewItem& item, const Place& place, Duration left) {
+          Step step(self(), place, Time::exact, left);
+          step->renew(item, step.hash(), step.moment());
+        });
+    if (failure) std::rethrow_exception(failure);
   }
 
   bool release(const Token& token) override {
-    State& state = self().state();
-    check(state, token);
-    if (token.place != 0 && model::shard_of(token.place) < state.cells.size()) {
-      Cell& cell = *state.cells[model::shard_of(token.place)];
-      if (self().released_aside(state, cell, token)) return true;
-      Step step(self(), state, cell, Time::of_last_tick);
-      if (step->release_at(token, step.moment())) return true;
-    }
-    Step step(self(), state, token.gate);
-    return step->release(token, step.hash(), step.moment());
+    const auto state = self().state([] {});
+    check(*state, token);
+    return release(*state, token, kForever);
+  }
+
+  // What is busy is given back by another call.
+  void release_all(std::span<ReleaseItem> items) noexcept override try {
+    constexpr Duration kShort = std::chrono::milliseconds(20);
+    const auto state = self().state();
+    (void)for_each(*state, items, kShort, [&](ReleaseItem& item, const Place&, Duration left) {
+      if (state->knows(item.token.store)) (void)release(*state, item.token, left);
+      item.is_over = true;  // Nobody can give back what is of another store.
+    });
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
   }
 
   bool disown(const Token& token) override {
-    Step step(self(), token);
+    const auto state = self().state();
+    Step step(self(), check(*state, token), token.gate);
     return step->disown(token, step.hash(), step.moment());
   }
 
   std::optional<Granted> adopt(const Token& token) override {
-    Step step(self(), token);
+    const auto state = self().state();
+    Step step(self(), check(*state, token), token.gate);
     return step->adopt(token, step.hash(), step.asker().owner, step.moment());
   }
 
   std::optional<GateView> look(const GateName& gate) override {
-    Step step(self(), gate);
-    return step->look(gate.view(), step.hash(), step.moment());
+    const auto state = self().state();
+    Step step(self(), *state, gate);
+    std::optional<GateView> view = step->look(gate.view(), step.hash(), step.moment());
+    while (step.begins_again()) view = step->look(gate.view(), step.hash(), step.moment());
+    return view;
   }
 
   std::vector<GateCounts> counts(std::span<const GateName> gates) override {
     std::vector<GateCounts> result;
     result.reserve(gates.size());
+    const auto state = self().state();
     for (const GateName& gate : gates) {
-      Step step(self(), gate);
-      result.push_back(step->counts(gate.view(), step.hash(), step.moment()));
+      Step step(self(), *state, gate);
+      GateCounts counts = step->counts(gate.view(), step.hash(), step.moment());
+      while (step.begins_again()) counts = step->counts(gate.view(), step.hash(), step.moment());
+      result.push_back(counts);
     }
     return result;
   }
 
   std::vector<std::string> list() override {
     std::vector<std::string> names;
-    State& state = self().state();
-    for (auto& cell : state.cells) {
-      Step step(self(), state, *cell);
+    const auto state = self().state();
+    for (auto& cell : state->cells) {
+      Step step(self(), *state, *cell);
       step->list(names, step.moment());
     }
     std::ranges::sort(names);
@@ -157,38 +182,43 @@ class ShardedStore : public Store {
 
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
     if (limit) validate_limit(*limit);
-    Step step(self(), gate);
+    const auto state = self().state();
+    Step step(self(), *state, gate);
     step->set_limit(gate, step.hash(), limit, step.moment());
   }
 
   using Store::pause;
   void pause(const GateName& gate, Duration duration, std::string_view reporter) override {
     validate_pause(duration, reporter);
-    Step step(self(), gate);
+    const auto state = self().state();
+    Step step(self(), *state, gate);
     step->pause(gate, step.hash(), duration, reporter, step.moment());
   }
 
   using Store::resume;
   bool resume(const GateName& gate, std::string_view reporter) override {
-    Step step(self(), gate);
+    const auto state = self().state();
+    Step step(self(), *state, gate);
     return step->resume(gate.view(), step.hash(), reporter, step.moment());
   }
 
   std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
                      Revoke how) override {
-    Step step(self(), gate);
+    const auto state = self().state();
+    Step step(self(), *state, gate);
     return step->revoke(gate.view(), step.hash(), visitor, how, step.moment());
   }
 
   bool purge(const GateName& gate) override {
-    Step step(self(), gate);
+    const auto state = self().state();
+    Step step(self(), *state, gate);
     return step->purge(gate.view(), step.hash(), step.moment());
   }
 
   void collect() override {
-    State& state = self().state();
-    for (auto& cell : state.cells) {
-      Step step(self(), state, *cell);
+    const auto state = self().state();
+    for (auto& cell : state->cells) {
+      Step step(self(), *state, *cell);
       step->sweep_all(step.moment());
     }
   }
@@ -210,16 +240,16 @@ class ShardedStore : public Store {
 
   class Step {
    public:
-    Step(Self& self, const GateName& gate) : Step(self, self.state(), gate) {}
     Step(Self& self, State& state, const GateName& gate) : Step(self, place_of(state, gate)) {}
-    Step(Self& self, State& state, Cell& cell, Time time = Time::exact)
-        : Step(self, Place{state, cell, 0}, time) {}
-    Step(Self& self, const Token& token) : Step(self, check(self.state(), token), token.gate) {}
-    explicit Step(Self& self, const Place& place, Time time = Time::exact)
-        : state_(place.state),
+    Step(Self& self, State& state, Cell& cell, Time time = Time::exact, Duration at_most = kForever)
+        : Step(self, Place{state, cell, 0}, time, at_most) {}
+    [[gnu::always_inline]] explicit Step(Self& self, const Place& place, Time time = Time::exact,
+                                         Duration at_most = kForever)
+        : clock_(self.clock_),
+          state_(place.state),
           cell_(place.cell),
           hash_(place.hash),
-          guard_(self, place.state, place.cell),
+          guard_(self, place.state, place.cell, at_most),
           // First: to read it takes a while, in which what comes next is on its way.
           moment_{time == Time::of_last_tick ? 0 : self.clock_.now().count(), 0, cell_.draw} {
       const bool may_hand_over = guard_.may_stamp() || cell_.shard.has_lines();
@@ -234,6 +264,16 @@ class ShardedStore : public Store {
     Step(const Step&) = delete;
     Step& operator=(const Step&) = delete;
 
+    // Whether the same step is to be made once more, because somebody who was in its way is dead. It
+    // is over, unless this is so; each time somebody less is left to be found.
+    [[nodiscard]] bool begins_again() {
+      if (!cell_.has_suspects() || !guard_.looks_again()) return false;
+      moment_.now = clock_.now().count();
+      moment_.wall = cell_.wall_at(moment_.now, clock_);
+      guard_.begin(moment_);
+      return true;
+    }
+
     model::Shard* operator->() noexcept { return &cell_.shard; }
     Cell& cell() noexcept { return cell_; }
     model::Moment& moment() noexcept { return moment_; }
@@ -244,6 +284,7 @@ class ShardedStore : public Store {
     }
 
    private:
+    Clock& clock_;
     State& state_;
     Cell& cell_;
     std::uint32_t hash_;
@@ -253,6 +294,27 @@ class ShardedStore : public Store {
 
  private:
   Self& self() noexcept { return static_cast<Self&>(*this); }
+
+  // One return, so that the answer is made where it is needed: to move it costs as much.
+  Answer ask(const Request& request, const Place& place) {
+    Step step(self(), place, Time::and_stamps);
+    const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
+    Answer answer = step->admit(gate, request, step.asker(), step.moment());
+    if (place.cell.has_suspects()) [[unlikely]]
+      ask_again(step, request, answer);
+    return answer;
+  }
+
+  // The answer before counts as never given.
+  [[gnu::cold, gnu::noinline]] void ask_again(Step& step, const Request& request, Answer& answer) {
+    while (step.begins_again()) {
+      const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
+      if (const auto* refused = std::get_if<Refused>(&answer)) {
+        step->uncount_refusal(*gate, refused->reason);
+      }
+      answer = step->admit(gate, request, step.asker(), step.moment());
+    }
+  }
 
   // A question to a rate alone: what it costs is computed before the lock is taken, and the answer
   // is written when others may have it.
@@ -266,6 +328,47 @@ class ShardedStore : public Store {
       }
     }
     return model::answer_to(request, place.state.id(), payment);
+  }
+
+  bool release(State& state, const Token& token, Duration at_most) {
+    if (token.place != 0 && model::shard_of(token.place) < state.cells.size()) {
+      Cell& cell = *state.cells[model::shard_of(token.place)];
+      if (self().released_aside(state, cell, token)) return true;
+      Step step(self(), state, cell, Time::of_last_tick, at_most);
+      if (step->release_at(token, step.moment())) return true;
+    }
+    Step step(self(), place_of(state, token.gate), Time::exact, at_most);
+    return step->release(token, step.hash(), step.moment());
+  }
+
+  // Works on each item by itself; what fails there hinders no other. Those of shards that are free
+  // come first; a shard that cannot be had is waited for once. Returns the last failure.
+  template <typename Item, typename Work>
+  std::exception_ptr for_each(State& state, std::span<Item> items, Duration at_most, Work work) {
+    const Instant end = saturating_add(Clock::system().now(), at_most);
+    std::exception_ptr failure;
+    std::vector<const Cell*> given_up;
+    const auto attempt = [&](Item& item, const Place& place) {
+      if (std::ranges::find(given_up, &place.cell) != given_up.end()) return;
+      try {
+        const Duration left = saturating_sub(end, Clock::system().now());
+        work(item, place, std::max(left, Duration(0)));
+      } catch (const StoreError&) {
+        failure = std::current_exception();
+        given_up.push_back(&place.cell);
+      }
+    };
+    std::vector<Item*> later;
+    for (Item& item : items) {
+      const Place place = place_of(state, item.token.gate);
+      if (self().is_busy(place.cell)) {
+        later.push_back(&item);
+      } else {
+        attempt(item, place);
+      }
+    }
+    for (Item* item : later) attempt(*item, place_of(state, item->token.gate));
+    return failure;
   }
 
   static std::uint64_t hash_of(State& state, std::string_view name) noexcept {

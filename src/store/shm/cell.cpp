@@ -1,15 +1,27 @@
 #include "store/shm/cell.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <utility>
 
+#include "airlock/clock.hpp"
 #include "base/futex.hpp"
 #include "store/shm/chair.hpp"
 
 namespace airlock::shm {
 namespace {
 
-constexpr Duration kBetweenProbes = std::chrono::milliseconds(10);
+// A line that does not move looks at the holders after this, or later: looking takes no more than a
+// twentieth of the time.
+constexpr Duration kBetweenLooks = std::chrono::milliseconds(10);
+constexpr std::int64_t kShare = 20;
+
+model::OwnerLists owner_lists(const Segment& segment, std::uint32_t shard) noexcept {
+  auto* const heads = segment.at<std::byte>(Layout::kProcesses + offsetof(ProcessRecord, bound) +
+                                            shard * sizeof(std::uint32_t));
+  return {heads, sizeof(ProcessRecord), segment.header().processes, kMaxProcesses};
+}
 
 }  // namespace
 
@@ -19,26 +31,35 @@ Cell::Cell(const Segment& segment, Process& process, std::uint32_t number,
       segment_(segment),
       process_(process),
       control_(segment.control(number)),
-      deaths_(segment.header().deaths),
       memory_(segment, number),
       lock(control_.lock, process),
-      shard(control_.head, memory_, *this, segment.header().store, number) {}
+      shard(control_.head, memory_, *this, segment.header().store, number,
+            owner_lists(segment, number)) {}
 
 void Cell::put_right(bool to_repair, model::Moment& moment) {
   if (to_repair) repair(moment);
-  const std::uint32_t deaths = deaths_.load(kAcquire);
-  if (deaths != control_.deaths_seen.load(kRelaxed)) {
-    shard.end_dead(moment);
-    control_.deaths_seen.store(deaths, kRelaxed);
-  }
+  if (has_deaths()) end_dead(moment);
   if (has_returned()) fold(moment);
 }
 
 void Cell::repair(model::Moment& moment) {
   note_damage();  // Until it is done, whatever happens.
   shard.rebuild(moment);
-  shard.end_dead(moment);
+  shard.end_all_dead(moment);
   control_.damaged.store(0);
+}
+
+// A death that is written down meanwhile is seen by the next step: the bit comes before the flag. A
+// process that dies in here has the lock, so that all is repaired.
+void Cell::end_dead(model::Moment& moment) {
+  control_.deaths.store(0);
+  for (std::uint32_t word = 0; word < control_.dead.size(); ++word) {
+    if (control_.dead[word].load(kRelaxed) == 0) continue;
+    for (std::uint64_t bits = control_.dead[word].exchange(0); bits != 0; bits &= bits - 1) {
+      const std::uint32_t number = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      shard.end_predecessors(process_.present_owner(number), moment);
+    }
+  }
 }
 
 bool Cell::give_up(const Token& token, model::Micros now) {
@@ -73,7 +94,7 @@ void Cell::changed(model::Ref /*ref*/, model::Visit& visit) noexcept {
     if (told_.own_count < Told::kMost) told_.own[told_.own_count] = number;
     ++told_.own_count;
   } else if (!process_.is_known_dead(watcher)) {
-    tell(Process::number_of(watcher), number);
+    tell(model::number_of(watcher), number);
   }
 }
 
@@ -108,10 +129,29 @@ bool Cell::reachable(const model::Visit& visit) noexcept {
   return owner == 0 || owner == process_.self() || process_.lives(owner);
 }
 
-bool Cell::anyone_died() noexcept {
-  process_.look_for_deaths(kBetweenProbes);
-  const std::uint32_t deaths = deaths_.load(kAcquire);
-  return control_.deaths_seen.exchange(deaths) != deaths;
+Cell::Suspects Cell::take_suspects() noexcept {
+  const Suspects suspects = suspects_;
+  suspects_.count = 0;
+  return suspects;
+}
+
+// By real time, also where the store's clock is stepped: it is for what the kernel does.
+bool Cell::wants_suspects(After after, model::Micros& last_look) noexcept {
+  const model::Micros now = Clock::system().now().count();
+  const model::Micros least = after == After::in_line ? kBetweenLooks.count() : 0;
+  const model::Micros since = now - last_look;
+  if (since >= 0 && since < std::max(least, kShare * process_.look_cost().count())) return false;
+  last_look = now;
+  return true;
+}
+
+bool Cell::suspect(model::Owner owner) noexcept {
+  const auto* const end = suspects_.owners.begin() + suspects_.count;
+  if (owner == 0 || owner == process_.self()) return true;
+  if (std::find(suspects_.owners.cbegin(), end, owner) != end) return true;
+  if (suspects_.count == Suspects::kMost) return false;
+  suspects_.owners[suspects_.count++] = owner;
+  return true;
 }
 
 bool Cell::is_dead(model::Owner owner) noexcept { return process_.is_known_dead(owner); }

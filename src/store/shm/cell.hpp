@@ -20,9 +20,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   // Before a step: repairs what a dead owner of the lock left, ends what is bound to the dead, folds
   // in what was given back without the lock.
   void begin(bool to_repair, model::Moment& moment) {
-    const bool is_right = !to_repair &&
-                          deaths_.load(kAcquire) == control_.deaths_seen.load(kRelaxed) &&
-                          !has_returned();
+    const bool is_right = !to_repair && !has_deaths() && !has_returned();
     if (!is_right) [[unlikely]]
       put_right(to_repair, moment);
   }
@@ -34,6 +32,8 @@ class Cell final : public sharded::StepSource, private model::Listener {
 
   // Gives back without the lock. False: it is not there; look for it.
   [[nodiscard]] bool give_up(const Token& token, model::Micros now);
+  // Whether the dead have something here that is to be ended.
+  [[nodiscard]] bool has_deaths() const noexcept { return control_.deaths.load(kAcquire) != 0; }
   // Whether that is still to be folded in.
   [[nodiscard]] bool has_returned() const noexcept { return control_.returned.load(kAcquire) != 0; }
 
@@ -45,8 +45,21 @@ class Cell final : public sharded::StepSource, private model::Listener {
     std::array<const std::atomic<std::uint32_t>*, kMost> words;  // and on what others sleep.
     std::size_t word_count = 0;
   };
-  [[nodiscard]] bool has_told() const noexcept { return told_.own_count + told_.word_count != 0; }
   [[nodiscard]] Told take_told() noexcept;
+
+  // Who may be dead, for after the step.
+  struct Suspects {
+    static constexpr std::size_t kMost = 32;
+    std::array<model::Owner, kMost> owners;
+    std::size_t count = 0;
+  };
+  [[nodiscard]] bool has_suspects() const noexcept { return suspects_.count != 0; }
+  [[nodiscard]] Suspects take_suspects() noexcept;
+
+  // Whether there is any of these.
+  [[nodiscard]] bool has_more_to_do() const noexcept {
+    return told_.own_count + told_.word_count + suspects_.count != 0;
+  }
 
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -55,20 +68,22 @@ class Cell final : public sharded::StepSource, private model::Listener {
   void put_right(bool to_repair, model::Moment& moment);
   void changed(model::Ref ref, model::Visit& visit) noexcept override;
   [[nodiscard]] bool reachable(const model::Visit& visit) noexcept override;
-  [[nodiscard]] bool anyone_died() noexcept override;
+  [[nodiscard]] bool wants_suspects(After after, model::Micros& last_look) noexcept override;
+  [[nodiscard]] bool suspect(model::Owner owner) noexcept override;
   [[nodiscard]] bool is_dead(model::Owner owner) noexcept override;
 
   void wake_later(const std::atomic<std::uint32_t>& word) noexcept;
   void repair(model::Moment& moment);
+  void end_dead(model::Moment& moment);
   void fold(model::Moment& moment);
   void tell(std::uint32_t process, std::uint32_t watch) noexcept;
 
   const Segment& segment_;
   Process& process_;
   ShardControl& control_;
-  const Shared<std::uint32_t>& deaths_;
   SegmentMemory memory_;
   Told told_;
+  Suspects suspects_;
 
  public:
   ShardLock lock;

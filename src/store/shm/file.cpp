@@ -1,8 +1,8 @@
 #include "store/shm/file.hpp"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -10,11 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <utility>
-#include <vector>
 
 #include "airlock/error.hpp"
-#include "base/hex.hpp"
 #include "base/posix.hpp"
 #include "base/random.hpp"
 #include "store/shm/layout.hpp"
@@ -42,54 +39,28 @@ bool is_remote(long type) noexcept {
   return std::ranges::find(kRemote, static_cast<unsigned>(type)) != kRemote.end();
 }
 
-gid_t find_group(const std::string& name) {
-  std::vector<char> text(16'384);
-  group entry{};
-  group* found = nullptr;
-  if (getgrnam_r(name.c_str(), &entry, text.data(), text.size(), &found) == 0 && found != nullptr) {
-    return found->gr_gid;
-  }
-  throw InvalidArgument("store URI: option group: there is no such group");
+struct flock byte_range(short type, std::uint64_t start, std::uint64_t length) noexcept {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(start);
+  lock.l_len = static_cast<off_t>(length);
+  return lock;
+}
+
+// Locks or unlocks bytes of the file for its description, if nobody else has them.
+bool try_lock(int fd, short type, std::uint64_t start, std::uint64_t length) noexcept {
+  struct flock lock = byte_range(type, start, length);
+  return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
-int Descriptor::release() noexcept { return std::exchange(fd_, -1); }
-
 File::File(const Options& options)
-    : folder_(options.dir.empty() ? "/dev/shm/airlock-" + std::to_string(geteuid()) : options.dir),
+    : folder_(options),
       name_(options.name),
-      path_(folder_ + '/' + name_),
-      mode_(options.mode),
-      shared_by_group_(!options.group.empty()) {
-  if (shared_by_group_) group_ = find_group(options.group);
-  const int made = mkdir(folder_.c_str(), 0700);
-  if (made != 0 && errno != EEXIST) base::throw_errno(("mkdir " + folder_).c_str(), errno);
-  dir_ = Descriptor(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!dir_) {
-    if (errno == ELOOP || errno == ENOTDIR) refuse("its folder is not a folder but a link to one");
-    base::throw_errno(("open " + folder_).c_str(), errno);
-  }
-  struct stat status {};
-  if (fstat(dir_.get(), &status) != 0) base::throw_errno("fstat", errno);
-  const bool trusted = status.st_uid == geteuid() || status.st_uid == 0;
-  if (!trusted) refuse("its folder belongs to somebody else");
-  const bool by_others = (status.st_mode & S_IWOTH) != 0;
-  const bool by_group =
-      (status.st_mode & S_IWGRP) != 0 && !(shared_by_group_ && status.st_gid == group_);
-  if ((by_others || by_group) && (status.st_mode & S_ISVTX) == 0) {
-    refuse("others may write to its folder and could replace it");
-  }
-}
+      path_(folder_.path() + '/' + name_),
+      mode_(options.mode) {}
 
 void File::refuse(const std::string& why) const {
   throw StoreError(StoreError::Kind::incompatible, StoreError::Outcome::nothing_happened,
@@ -102,17 +73,20 @@ FileId File::id_of(int fd) {
   return {status.st_dev, status.st_ino};
 }
 
-FileId File::present() const noexcept {
+std::optional<FileId> File::present() const noexcept {
   struct stat status {};
-  if (fstatat(AT_FDCWD, path_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  return {status.st_dev, status.st_ino};
+  if (lstat(path_.c_str(), &status) == 0) return FileId{status.st_dev, status.st_ino};
+  if (errno == EACCES) return std::nullopt;
+  return FileId{};
 }
+
+bool File::is_named(const Descriptor& fd) const { return present() == id_of(fd.get()); }
 
 void File::check(int fd) const {
   struct stat status {};
   if (fstat(fd, &status) != 0) base::throw_errno("fstat", errno);
   if (!S_ISREG(status.st_mode)) refuse("not a regular file");
-  const bool of_group = shared_by_group_ && status.st_gid == group_;
+  const bool of_group = folder_.group() && status.st_gid == *folder_.group();
   if (status.st_uid != geteuid() && status.st_uid != 0 && !of_group) {
     refuse("it belongs to somebody else");
   }
@@ -124,8 +98,9 @@ void File::check(int fd) const {
 }
 
 Descriptor File::open() const {
+  const Descriptor folder = folder_.open();
   Descriptor fd(
-      openat(dir_.get(), name_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+      openat(folder.get(), name_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (fd) {
     check(fd.get());
     return fd;
@@ -137,14 +112,16 @@ Descriptor File::open() const {
 }
 
 File::Unnamed File::make() const {
-  Unnamed file{Descriptor(openat(dir_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600))};
+  const Descriptor folder = folder_.open();
+  Unnamed file{Descriptor(openat(folder.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600))};
   if (!file.fd && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
     file.name = '.' + name_ + '.' + std::to_string(base::random64());
-    file.fd = Descriptor(openat(dir_.get(), file.name.c_str(),
+    file.fd = Descriptor(openat(folder.get(), file.name.c_str(),
                                 O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
   }
-  if (!file.fd) base::throw_errno(("create in " + folder_).c_str(), errno);
-  if (shared_by_group_ && fchown(file.fd.get(), static_cast<uid_t>(-1), group_) != 0) {
+  if (!file.fd) base::throw_errno(("create in " + folder_.path()).c_str(), errno);
+  const auto group = folder_.group();
+  if (group && fchown(file.fd.get(), static_cast<uid_t>(-1), *group) != 0) {
     base::throw_errno("fchown", errno);
   }
   if (fchmod(file.fd.get(), mode_) != 0) base::throw_errno("fchmod", errno);
@@ -153,34 +130,60 @@ File::Unnamed File::make() const {
 
 bool File::place(const Unnamed& file) const {
   int result = 0;
+  const Descriptor folder = folder_.open();
   if (file.name.empty()) {
     const std::string self = "/proc/self/fd/" + std::to_string(file.fd.get());
-    result = linkat(file.fd.get(), "", dir_.get(), name_.c_str(), AT_EMPTY_PATH);
+    result = linkat(file.fd.get(), "", folder.get(), name_.c_str(), AT_EMPTY_PATH);
     if (result != 0 && errno != EEXIST) {  // Without the right to do that.
-      result = linkat(AT_FDCWD, self.c_str(), dir_.get(), name_.c_str(), AT_SYMLINK_FOLLOW);
+      result = linkat(AT_FDCWD, self.c_str(), folder.get(), name_.c_str(), AT_SYMLINK_FOLLOW);
     }
   } else {
-    result = renameat2(dir_.get(), file.name.c_str(), dir_.get(), name_.c_str(), RENAME_NOREPLACE);
+    result =
+        renameat2(folder.get(), file.name.c_str(), folder.get(), name_.c_str(), RENAME_NOREPLACE);
     const int error = errno;
-    if (result != 0) unlinkat(dir_.get(), file.name.c_str(), 0);
+    if (result != 0) unlinkat(folder.get(), file.name.c_str(), 0);
     errno = error;
   }
   if (result != 0 && errno != EEXIST) base::throw_errno(("link " + path_).c_str(), errno);
   return result == 0;
 }
 
-// Whoever removes has a lock on the file, so that nobody removes the one that comes after it.
-bool File::remove(const Descriptor& fd) const {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<off_t>(kReplacing);
-  lock.l_len = 1;
-  if (fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) return false;
-  if (present() != id_of(fd.get())) return false;
-  if (unlinkat(dir_.get(), name_.c_str(), 0) != 0)
+void File::unlink() const {
+  const Descriptor folder = folder_.open();
+  if (unlinkat(folder.get(), name_.c_str(), 0) != 0) {
     base::throw_errno(("unlink " + path_).c_str(), errno);
+  }
+}
+
+// The lock keeps others from removing the file that comes after this one.
+bool File::remove(const Descriptor& fd) const {
+  if (!try_lock(fd.get(), F_WRLCK, kReplacing, 1) || !is_named(fd)) return false;
+  unlink();
   return true;
+}
+
+bool File::remove_unused(const Descriptor& fd) const {
+  if (!try_lock(fd.get(), F_WRLCK, kReplacing, 1) || !is_named(fd) || is_used(fd)) return false;
+  unlink();
+  return true;
+}
+
+// What cannot be asked counts as used.
+bool File::is_used(const Descriptor& fd) noexcept {
+  struct flock lock = byte_range(F_WRLCK, kLocks, kMaxProcesses);
+  return fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+bool File::keep_name(const Descriptor& fd) const {
+  return try_lock(fd.get(), F_RDLCK, kReplacing, 1) && is_named(fd);
+}
+
+void File::release_name(int fd) noexcept { (void)try_lock(fd, F_UNLCK, kReplacing, 1); }
+
+bool File::ends_with_boot(const Descriptor& fd) {
+  struct statfs system {};
+  if (fstatfs(fd.get(), &system) != 0) base::throw_errno("fstatfs", errno);
+  return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
 }  // namespace airlock::shm

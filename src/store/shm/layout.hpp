@@ -19,8 +19,9 @@
 
 namespace airlock::shm {
 
-// What a segment must have to be understood. Raise it whenever a record or its meaning changes.
-inline constexpr std::uint32_t kLayoutVersion = 1;
+// Segments of another version are refused. Raise it whenever a record or its meaning changes;
+// tests/formats/segment.golden notices.
+inline constexpr std::uint32_t kLayoutVersion = 2;
 
 inline constexpr std::array<char, 8> kMagic = {'a', 'i', 'r', 'l', 'o', 'c', 'k', '\n'};
 
@@ -52,9 +53,10 @@ struct Header {
   std::uint32_t check;           // CRC-32C.
 
   // Change.
-  alignas(64) Shared<std::uint32_t> deaths;      // How many processes were found dead, or left.
-  Shared<std::uint32_t> processes;               // Records at and above it were never used.
-  alignas(64) Shared<std::uint64_t> last_probe;  // When all processes were looked at, in us.
+  alignas(64) Shared<std::uint32_t> processes;  // Records at and above it were never used.
+  alignas(
+      64) Shared<std::uint64_t> last_probe;  // When processes were last looked at in turn, in us,
+  Shared<std::uint32_t> next_probe;          // and with which record the next look begins.
 };
 
 // A process that uses the segment. It lives while it has the byte lock of its place and
@@ -71,6 +73,9 @@ struct alignas(64) ProcessRecord {
   Shared<std::uint32_t> overflow;          // There were more notices than places.
   std::array<Shared<std::uint32_t>, kNotices> notices;  // Numbers of watches + 1.
   std::array<Shared<std::uint32_t>, kChairs> chairs;    // Threads that wait sleep on these.
+  // For each shard, where the list of this place's bound visits begins: a Ref + 1. Guarded by the
+  // lock of the shard, and kept when another process takes the place.
+  alignas(64) std::array<std::uint32_t, kShards> bound;
 };
 
 struct alignas(kPage) ShardControl {
@@ -80,8 +85,10 @@ struct alignas(kPage) ShardControl {
   alignas(64) Shared<std::uint32_t> returned;  // Something was given back without the lock:
   Shared<std::uint32_t> more_returned;         // more than
   std::array<Shared<std::uint32_t>, kReturns> returns;  // fits here; places + 1.
-  alignas(64) Shared<std::uint32_t> deaths_seen;
-  Shared<std::uint32_t> damaged;  // To be repaired before the next step.
+  alignas(64) Shared<std::uint32_t> deaths;             // There are bits in `dead`.
+  Shared<std::uint32_t> damaged;                        // To be repaired before the next step.
+  // A bit for each process record whose user died or left: what it had here is to be ended.
+  alignas(64) std::array<Shared<std::uint64_t>, kMaxProcesses / 64> dead;
   alignas(64) model::ShardHead head;
 };
 

@@ -34,6 +34,19 @@ mode_t parse_mode(const std::string& text) {
                         ": octal, 0600 with read and write for more if need be");
 }
 
+// Without a folder of the group every member would have a segment of its own, and every lock as many
+// holders. A place that all of them know by themselves could be taken by anybody first.
+void share(Options& options) {
+  constexpr mode_t kGroup = 0060;
+  if (options.dir.empty()) {
+    throw InvalidArgument(
+        "store URI: option group=" + base::quoted(options.group) +
+        ": give dir= too, a folder for all members of the group; without it every "
+        "user has a segment of its own");
+  }
+  options.mode |= kGroup;
+}
+
 }  // namespace
 
 Options Options::from(const Uri& uri) {
@@ -55,6 +68,7 @@ Options Options::from(const Uri& uri) {
   }
   options.mode = parse_mode(uri.text("mode"));
   options.group = uri.text("group");
+  if (!options.group.empty()) share(options);
   options.timeout = uri.duration("timeout");
   return options;
 }

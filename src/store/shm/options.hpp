@@ -21,7 +21,7 @@ struct Options {
   std::string dir = {};  // Empty: /dev/shm/airlock-<uid>.
   std::uint64_t size = std::uint64_t{2} << 30;
   mode_t mode = 0600;
-  std::string group = {};
+  std::string group = {};  // Who shares it. In a URI it needs dir=, and adds 0060 to the mode.
   Duration timeout = std::chrono::seconds(1);
 
   // InvalidArgument says what is wrong with the URI.

@@ -5,15 +5,33 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 
 #include "airlock/clock.hpp"
 #include "airlock/error.hpp"
+#include "base/no_fork.hpp"
 #include "base/posix.hpp"
+#include "base/random.hpp"
 
 namespace airlock::shm {
 namespace {
 
+using model::incarnation_of;
+using model::number_of;
+
 constexpr auto kAcquire = std::memory_order_acquire;
+
+// So many records are looked at in one go, where any would do or all have their turn.
+constexpr std::uint32_t kFewProbes = 8;
+constexpr std::uint32_t kProbesInTurn = 256;
+constexpr std::int64_t kBetweenTurns = 1'000'000;
+
+// What this thread has worked, in us: what others do meanwhile is not the cost of a look.
+std::int64_t thread_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000 + time.tv_nsec / 1'000;
+}
 
 struct flock byte_lock(short type, std::uint32_t number) noexcept {
   struct flock lock {};
@@ -24,28 +42,30 @@ struct flock byte_lock(short type, std::uint32_t number) noexcept {
   return lock;
 }
 
-int take_file(const Segment& segment) {
+Descriptor take_file(const Segment& segment) {
   Descriptor fd = segment.reopen();
-  if (fd) return fd.release();
+  if (fd) return fd;
   throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
                    "shared memory " + segment.file().path() + ": removed in this moment");
 }
 
 }  // namespace
 
-Process::Process(const Segment& segment) : segment_(segment), fd_(take_file(segment)) {
-  if (claim_any()) return;
-  throw StoreError(StoreError::Kind::no_room, StoreError::Outcome::nothing_happened,
-                   "shared memory " + segment.file().path() + ": no room for another process");
+// A child that is forked before the descriptor is closed would keep the lock.
+Process::Process(const Segment& segment) : segment_(segment) {
+  const base::NoFork no_fork;
+  fd_ = take_file(segment);
+  if (!claim_any()) {
+    throw StoreError(StoreError::Kind::no_room, StoreError::Outcome::nothing_happened,
+                     "shared memory " + segment.file().path() + ": no room for another process");
+  }
+  lock_ = base::KeptFile(fd_);
+  fd_ = {};
 }
 
 // Others end what it has when they next look.
 Process::~Process() {
-  if (!segment_.is_file(fd_.get())) fd_.disown();
-  if (fd_.get() < 0 || is_buried()) return;
-  bury(number_of(self_), incarnation_of(self_));
-  struct flock lock = byte_lock(F_UNLCK, number_of(self_));
-  fcntl(fd_.get(), F_OFD_SETLK, &lock);
+  if (!is_buried()) bury(number_of(self_), incarnation_of(self_));
 }
 
 std::uint32_t Process::records() const noexcept {
@@ -57,25 +77,45 @@ ProcessRecord* Process::record_of(model::Owner owner) const noexcept {
   return number < records() ? &segment_.process(number) : nullptr;
 }
 
-// Those that nobody uses first, then those of the dead, then new ones.
+model::Owner Process::present_owner(std::uint32_t number) const noexcept {
+  if (number >= records()) return 0;
+  return model::make_owner(number, segment_.process(number).incarnation.load(kAcquire));
+}
+
+// An unused record first, then one of a few that may belong to the dead, then a new one. All of them
+// are probed only where there are no new ones: a probe takes as long as there are processes.
 bool Process::claim_any() {
+  if (claim_unused()) return true;
+  const std::uint32_t known = records();
+  if (known != 0 && claim_of_the_dead(base::random31() % known, kFewProbes)) return true;
+  for (std::uint32_t number = known; number < kMaxProcesses; ++number) {
+    if (add_record(number) && claim(number, 0)) return true;
+  }
+  return claim_of_the_dead(0, kMaxProcesses);
+}
+
+bool Process::claim_unused() {
   for (std::uint32_t number = 0; number < records(); ++number) {
     if (segment_.process(number).live.load(kAcquire) == 0 && claim(number, 0)) return true;
   }
-  for (std::uint32_t number = 0; number < records(); ++number) {
+  return false;
+}
+
+bool Process::claim_of_the_dead(std::uint32_t first, std::uint32_t count) {
+  const std::uint32_t known = records();
+  for (std::uint32_t i = 0; i < std::min(count, known); ++i) {
+    const std::uint32_t number = (first + i) % known;
     // Read before the probe, so that nobody who comes in between is taken for dead.
     const std::uint32_t seen = segment_.process(number).live.load(kAcquire);
     if (!is_locked(number) && claim(number, seen)) return true;
-  }
-  for (std::uint32_t number = records(); number < kMaxProcesses; ++number) {
-    if (add_record(number) && claim(number, 0)) return true;
   }
   return false;
 }
 
 bool Process::add_record(std::uint32_t number) const {
   const std::uint64_t offset = Layout::kProcesses + number * sizeof(ProcessRecord);
-  if (!segment_.allocate(offset, sizeof(ProcessRecord))) base::throw_errno("fallocate", ENOSPC);
+  const int error = segment_.allocate(offset, sizeof(ProcessRecord));
+  if (error != 0) base::throw_errno("fallocate", error);
   auto& processes = segment_.header().processes;
   std::uint32_t seen = processes.load(kAcquire);
   while (seen <= number && !processes.compare_exchange_weak(seen, number + 1)) {
@@ -96,7 +136,7 @@ bool Process::claim(std::uint32_t number, std::uint32_t dead) {
   record.overflow.store(0);
   record.pid.store(static_cast<std::uint32_t>(getpid()));
   record_ = &record;
-  self_ = std::uint64_t{incarnation} << 32 | (number + 1) << 8;
+  self_ = model::make_owner(number, incarnation);
   record.live.store(incarnation, std::memory_order_release);
   return true;
 }
@@ -106,7 +146,11 @@ void Process::bury(std::uint32_t number, std::uint32_t incarnation) const noexce
   ProcessRecord& record = segment_.process(number);
   std::uint32_t expected = incarnation;
   record.incarnation.compare_exchange_strong(expected, incarnation + 1);
-  segment_.header().deaths.fetch_add(1);
+  for (std::uint32_t shard = 0; shard < kShards; ++shard) {
+    ShardControl& control = segment_.control(shard);
+    control.dead[number / 64].fetch_or(std::uint64_t{1} << number % 64);
+    control.deaths.store(1);
+  }
   expected = incarnation;
   record.live.compare_exchange_strong(expected, 0);
 }
@@ -127,31 +171,37 @@ bool Process::is_known_dead(model::Owner owner) const noexcept {
   return record == nullptr || record->incarnation.load(kAcquire) != incarnation_of(owner);
 }
 
+// A death that was found before is written down again: its finder may have died before it was done.
 bool Process::lives(model::Owner owner) noexcept {
-  if (is_known_dead(owner)) return false;
   if (owner == self_) return true;
-  if (!is_free_for_sure(number_of(owner))) return !is_known_dead(owner);
+  if (record_of(owner) == nullptr) return false;
+  if (!is_known_dead(owner) && !is_free_for_sure(number_of(owner))) return !is_known_dead(owner);
   bury(number_of(owner), incarnation_of(owner));
   return false;
 }
 
-// Rarely enough that it takes no more than a twentieth of the time.
-void Process::look_for_deaths(Duration at_least_ago) noexcept {
-  constexpr std::int64_t kShare = 20;
-  const std::int64_t began = Clock::system().now().count();
-  auto& last_probe = segment_.header().last_probe;
-  std::uint64_t last = last_probe.load(std::memory_order_relaxed);
-  const std::int64_t pause = std::max(pause_.load(), at_least_ago.count());
-  const auto since = static_cast<std::int64_t>(static_cast<std::uint64_t>(began) - last);
-  if (since >= 0 && since < pause) return;
-  if (!last_probe.compare_exchange_strong(last, static_cast<std::uint64_t>(began))) return;
-  for (std::uint32_t number = 0; number < records(); ++number) {
+bool Process::any_dead(std::span<const model::Owner> owners) noexcept {
+  const std::int64_t began = thread_time();
+  bool any = false;
+  for (const model::Owner owner : owners) any = !lives(owner) || any;
+  // At most doubled: an interrupt or a cold cache is no measure.
+  look_cost_ = std::min(thread_time() - began, 2 * look_cost_.load() + 1);
+  return any;
+}
+
+void Process::look_in_turn() noexcept {
+  Header& header = segment_.header();
+  const auto now = static_cast<std::uint64_t>(Clock::system().now().count());
+  std::uint64_t last = header.last_probe.load(std::memory_order_relaxed);
+  if (now - last < kBetweenTurns && now >= last) return;
+  if (!header.last_probe.compare_exchange_strong(last, now)) return;
+  const std::uint32_t known = records();
+  const std::uint32_t first = header.next_probe.fetch_add(kProbesInTurn);
+  for (std::uint32_t i = 0; i < std::min(kProbesInTurn, known); ++i) {
+    const std::uint32_t number = (first + i) % known;
     const std::uint32_t live = segment_.process(number).live.load(kAcquire);
-    if (live == 0 || number == number_of(self_)) continue;
-    const bool raised = segment_.process(number).incarnation.load(kAcquire) != live;
-    if (raised || is_free_for_sure(number)) bury(number, live);
+    if (live != 0) (void)lives(model::make_owner(number, live));
   }
-  pause_ = (Clock::system().now().count() - began) * kShare;
 }
 
 Process::Census Process::census() const noexcept {
@@ -163,12 +213,10 @@ Process::Census Process::census() const noexcept {
   return census;
 }
 
-std::string Process::trouble() const {
-  std::string trouble = segment_.whereabouts();
-  if (trouble.empty() && (is_buried() || !is_locked(number_of(self_)))) {
-    trouble = "this process has closed descriptors that it did not open";
-  }
-  return trouble;
+std::string Process::problem() const {
+  std::string problem = segment_.problem();
+  if (problem.empty() && is_buried()) problem = "other processes took this one for dead";
+  return problem;
 }
 
 }  // namespace airlock::shm

@@ -27,6 +27,27 @@ std::uint32_t check_of(const Header& header) noexcept {
   return base::crc32c({reinterpret_cast<const char*>(&header), offsetof(Header, check)});
 }
 
+bool is_of_another_boot(const Header& header, const Surroundings& surroundings) {
+  const std::string_view boot(header.boot.data(), strnlen(header.boot.data(), header.boot.size()));
+  return header.magic == kMagic && header.check == check_of(header) && boot != surroundings.boot;
+}
+
+// In pieces: a signal undoes the work of one call. Neither the size nor the contents of the file change,
+// also if the program has put another one in the place of the descriptor in this moment.
+int allocate_in(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t kPiece = 1U << 20;
+  while (bytes > 0) {
+    const std::uint64_t piece = std::min(bytes, kPiece);
+    const int result =
+        fallocate(fd, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(piece));
+    if (result != 0 && errno == EINTR) continue;
+    if (result != 0) return errno;
+    offset += piece;
+    bytes -= piece;
+  }
+  return 0;
+}
+
 std::string read_boot() {
   Descriptor fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   std::array<char, sizeof(Header::boot)> text{};
@@ -54,9 +75,10 @@ Segment::Segment(const Options& options, const Surroundings& surroundings) : fil
                    "shared memory " + file_.path() + ": others make and remove it all the time");
 }
 
+// What has the number of a descriptor that the program closed is another's.
 Segment::~Segment() {
-  if (probe_ && !is_file(probe_.get()))
-    (void)probe_.release();  // What has the number now is another's.
+  const int fd = probe_;
+  if (fd >= 0 && is_file(fd)) close(fd);
   if (base_ != nullptr) munmap(base_, layout_.size());
 }
 
@@ -66,7 +88,7 @@ void Segment::check(const Header& header, std::uint64_t size,
   if (header.byte_order != kByteOrder) file_.refuse("it has another byte order");
   if (header.version != kLayoutVersion) {
     file_.refuse("layout version " + std::to_string(header.version) + ", and this program has " +
-                 std::to_string(kLayoutVersion) + "; let all programs use one, then remove it");
+                 std::to_string(kLayoutVersion) + "; docs/upgrade.md says what to do");
   }
   if (header.check != check_of(header)) file_.refuse("its header is damaged; remove it");
   if (header.fingerprint != fingerprint()) {
@@ -81,7 +103,7 @@ void Segment::check(const Header& header, std::uint64_t size,
   }
 }
 
-// False: there is none, or there was one of an earlier boot.
+// False: there is none, there was one of an earlier boot, or somebody is about to remove it.
 bool Segment::attach(const Surroundings& surroundings) {
   Descriptor fd = file_.open();
   if (!fd) return false;
@@ -91,17 +113,19 @@ bool Segment::attach(const Surroundings& surroundings) {
   if (pread(fd.get(), static_cast<void*>(&header), sizeof(header), 0) != sizeof(header)) {
     file_.refuse(status.st_size == 0 ? "it is empty" : "not an airlock segment");
   }
-  const std::string_view boot(header.boot.data(), strnlen(header.boot.data(), header.boot.size()));
-  if (header.magic == kMagic && header.check == check_of(header) && boot != surroundings.boot) {
-    (void)file_.remove(fd);
-    return false;
+  if (!File::ends_with_boot(fd)) {
+    if (is_of_another_boot(header, surroundings) && !File::is_used(fd)) {
+      (void)file_.remove_unused(fd);
+      return false;
+    }
+    if (!file_.keep_name(fd)) return false;
   }
   check(header, static_cast<std::uint64_t>(status.st_size), surroundings);
   if (status.st_nlink == 0) return false;  // Removed meanwhile.
   layout_ = Layout(header.scale);
   map(fd.get());
   id_ = {status.st_dev, status.st_ino};
-  probe_ = std::move(fd);
+  probe_ = fd.release();
   return true;
 }
 
@@ -119,13 +143,13 @@ bool Segment::create(const Options& options, const Surroundings& surroundings) {
   if (ftruncate(made.fd.get(), static_cast<off_t>(layout_.size())) != 0) {
     base::throw_errno("ftruncate", errno);
   }
-  probe_ = Descriptor(fcntl(made.fd.get(), F_DUPFD_CLOEXEC, 0));
-  if (!probe_) base::throw_errno("dup", errno);
-  id_ = File::id_of(probe_.get());
-  if (!allocate(0, kPage) || !allocate(Layout::kControls, Layout::kRegions - Layout::kControls)) {
-    probe_ = {};
-    base::throw_errno(("allocate memory for " + file_.path()).c_str(), ENOSPC);
+  int error = allocate_in(made.fd.get(), 0, kPage);
+  if (error == 0) {
+    error = allocate_in(made.fd.get(), Layout::kControls, Layout::kRegions - Layout::kControls);
   }
+  if (error == EOPNOTSUPP)
+    file_.refuse("its file system cannot reserve memory (fallocate); dir= names another one");
+  if (error != 0) base::throw_errno(("allocate memory for " + file_.path()).c_str(), error);
   map(made.fd.get());
   auto* header = new (base_) Header{.magic = kMagic,
                                     .version = kLayoutVersion,
@@ -139,16 +163,15 @@ bool Segment::create(const Options& options, const Surroundings& surroundings) {
                                     .boot = {},
                                     .time_namespace = surroundings.time_namespace,
                                     .check = 0,
-                                    .deaths = 0,
                                     .processes = 0,
-                                    .last_probe = 0};
+                                    .last_probe = 0,
+                                    .next_probe = 0};
   surroundings.boot.copy(header->boot.data(), header->boot.size() - 1);
   header->check = check_of(*header);
   for (std::uint32_t i = 0; i < kShards; ++i) new (&control(i)) ShardControl{};
   const bool placed = file_.place(made);
   munmap(base_, layout_.size());
   base_ = nullptr;
-  probe_ = {};
   return placed && attach(surroundings);
 }
 
@@ -157,29 +180,29 @@ bool Segment::is_file(int fd) const noexcept {
   return fstat(fd, &status) == 0 && FileId{status.st_dev, status.st_ino} == id_;
 }
 
-bool Segment::allocate(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  if (!is_file(probe_.get())) return false;
-  // In pieces: a signal undoes the work of one call.
-  constexpr std::uint64_t kPiece = 1U << 20;
-  while (bytes > 0) {
-    const std::uint64_t piece = std::min(bytes, kPiece);
-    const int result =
-        fallocate(probe_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(piece));
-    if (result != 0 && errno == EINTR) continue;
-    if (result != 0) return false;
-    offset += piece;
-    bytes -= piece;
+int Segment::probe() const noexcept {
+  int seen = probe_;
+  if (is_file(seen)) return seen;
+  try {
+    Descriptor fresh = reopen();
+    if (!fresh) return -1;
+    if (probe_.compare_exchange_strong(seen, fresh.get())) return fresh.release();
+  } catch (const StoreError&) {
+    return -1;
   }
-  return true;
+  return is_file(seen) ? seen : -1;
+}
+
+int Segment::allocate(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  return allocate_in(probe(), offset, bytes);
 }
 
 void Segment::give_back(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   const std::uint64_t begin = (offset + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
   const std::uint64_t end = (offset + bytes) / kRegionAlignment * kRegionAlignment;
-  if (begin >= end || !is_file(probe_.get())) return;
+  if (begin >= end) return;
   // Without holes in its files a file system keeps the memory; nothing is wrong with that.
-  (void)fallocate(probe_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                  static_cast<off_t>(begin), static_cast<off_t>(end - begin));
+  (void)madvise(base_ + begin, end - begin, MADV_REMOVE);
 }
 
 Descriptor Segment::reopen() const {
@@ -188,11 +211,15 @@ Descriptor Segment::reopen() const {
   return fd;
 }
 
-std::string Segment::whereabouts() const {
-  if (!is_file(probe_.get())) return "this process has closed descriptors that it did not open";
+std::string Segment::problem() const {
+  const std::optional<FileId> present = file_.present();
+  if (present == FileId{}) return "it was deleted";
+  if (present && present != id_) return "another file has its name";
   struct stat status {};
-  if (fstat(probe_.get(), &status) == 0 && status.st_nlink == 0) return "it was deleted";
-  if (file_.present() != id_) return "another file has its name";
+  const int fd = probe();
+  if (fd < 0 || fstat(fd, &status) != 0) return {};
+  if (status.st_nlink == 0) return "it was deleted";
+  if (static_cast<std::uint64_t>(status.st_size) < layout_.size()) return "it was truncated";
   return {};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,7 +20,8 @@ struct Surroundings {
 };
 
 // A mapped segment. StoreError (incompatible) if what has its name is not one, or not one of this
-// version and time namespace; one of an earlier boot is replaced.
+// version and time namespace. One of an earlier boot is replaced: on a file system in memory there is
+// none, elsewhere it has another boot id and no process uses it.
 class Segment {
  public:
   explicit Segment(const Options& options, const Surroundings& surroundings);
@@ -41,31 +43,34 @@ class Segment {
     return reinterpret_cast<T*>(base_ + offset);
   }
 
-  // Memory for a part of the segment. False: there is no more.
-  [[nodiscard]] bool allocate(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  // Memory for a part of the segment. 0, or why there is none: an errno.
+  [[nodiscard]] int allocate(std::uint64_t offset, std::uint64_t bytes) const noexcept;
   // Gives the memory of whole pages back; they read as zeroes.
   void give_back(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
   [[nodiscard]] const File& file() const noexcept { return file_; }
   [[nodiscard]] const FileId& id() const noexcept { return id_; }
-  // Whether a descriptor is of this file: a program may close what it did not open.
-  [[nodiscard]] bool is_file(int fd) const noexcept;
-  // Has no lock, so that it sees everybody's.
-  [[nodiscard]] int probe() const noexcept { return probe_.get(); }
+  // A descriptor of the file without locks, so that it sees everybody's. Opened again if the program
+  // has closed it; below 0: that is not possible now.
+  [[nodiscard]] int probe() const noexcept;
   // Another description of the same file. Empty: its name is another's by now.
   [[nodiscard]] Descriptor reopen() const;
 
-  // Why other processes would not find this segment any more; empty: they do.
-  [[nodiscard]] std::string whereabouts() const;
+  // Until then nobody takes it for one of an earlier boot. Called when a process has its byte lock.
+  void release_name() const noexcept { File::release_name(probe()); }
+
+  // Why this segment is not to be used any more; empty: it is. It was removed, replaced or truncated.
+  [[nodiscard]] std::string problem() const;
 
  private:
   [[nodiscard]] bool attach(const Surroundings& surroundings);
+  [[nodiscard]] bool is_file(int fd) const noexcept;
   [[nodiscard]] bool create(const Options& options, const Surroundings& surroundings);
   void check(const Header& header, std::uint64_t size, const Surroundings& surroundings) const;
   void map(int fd);
 
   File file_;
-  Descriptor probe_;
+  mutable std::atomic<int> probe_ = -1;
   FileId id_;
   Layout layout_{1};
   std::byte* base_ = nullptr;

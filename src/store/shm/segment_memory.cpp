@@ -10,7 +10,7 @@ void* SegmentMemory::address(model::Region region, std::uint32_t number,
 
 void* SegmentMemory::grow(model::Region region, std::uint32_t number, std::size_t bytes) noexcept {
   const Layout::Place place = segment_.layout().extent(shard_, region, number);
-  if (place.bytes != bytes || !segment_.allocate(place.offset, bytes)) return nullptr;
+  if (place.bytes != bytes || segment_.allocate(place.offset, bytes) != 0) return nullptr;
   return segment_.at<void>(place.offset);
 }
 

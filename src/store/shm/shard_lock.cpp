@@ -70,7 +70,7 @@ ShardLock::Taken ShardLock::wait(Duration timeout) {
   for (int i = 0; i < kTries && becomes_free(); ++i) {
     if (try_lock()) return Taken::clean;
   }
-  const Instant end = Clock::system().now() + timeout;
+  const Instant end = saturating_add(Clock::system().now(), timeout);
   Suspicion suspicion;
   while (true) {
     const std::uint64_t seen = word_.load(kRelaxed);
@@ -81,7 +81,7 @@ ShardLock::Taken ShardLock::wait(Duration timeout) {
     } else if (suspicion.grows(owner, now) && !process_.lives(owner)) {
       if (take_from(seen)) return Taken::from_the_dead;
     } else {
-      if (now >= end) throw_busy(owner);
+      if (now >= end) throw_busy(owner, timeout);
       sleep(seen, std::min(kPatience, end - now));
     }
   }
@@ -99,12 +99,13 @@ void ShardLock::sleep(std::uint64_t seen, Duration at_most) noexcept {
   if (noted) base::futex_wait(low_half(), static_cast<std::uint32_t>(seen | kAwaited), at_most);
 }
 
-void ShardLock::throw_busy(model::Owner owner) const {
+void ShardLock::throw_busy(model::Owner owner, Duration waited) const {
   const ProcessRecord* const record = process_.record_of(owner);
   throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
-                   "the shared memory is busy: process " +
+                   "the shared memory is busy: its lock was not free for " + to_text(waited) +
+                       "; process " +
                        std::to_string(record == nullptr ? 0 : record->pid.load(kRelaxed)) +
-                       " is in the middle of a step and does not go on; is it stopped?");
+                       " has it and does not run: stopped, or starved of CPU time");
 }
 
 bool ShardLock::await_unlock() noexcept {

@@ -53,7 +53,7 @@ class ShardLock {
   [[gnu::cold]] Taken wait(Duration timeout);
   [[nodiscard]] bool take_from(std::uint64_t seen) noexcept;
   void sleep(std::uint64_t seen, Duration at_most) noexcept;
-  [[noreturn]] void throw_busy(model::Owner owner) const;
+  [[noreturn]] void throw_busy(model::Owner owner, Duration waited) const;
   [[gnu::cold]] bool unlock_awaited(std::uint64_t seen) noexcept;
   [[nodiscard]] const std::atomic<std::uint32_t>& low_half() const noexcept;
 

@@ -1,16 +1,16 @@
 #include "store/shm/shm_store.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <optional>
 #include <utility>
 
-#include "airlock/shm.hpp"
 #include "base/fork.hpp"
+#include "base/hazard.hpp"
 #include "base/per_process.hpp"
 #include "store/shm/examine.hpp"
 #include "store/shm/state.hpp"
-#include "store/uri.hpp"
 
 namespace airlock::shm {
 namespace {
@@ -19,13 +19,13 @@ class ShmStore;
 
 class Guard {
  public:
-  Guard(ShmStore& store, State& state, Cell& cell);
+  Guard(ShmStore& store, State& state, Cell& cell, Duration at_most);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   // Who gave back while the lock was held has gone, and nobody else may come: its owner looks. One
-  // who took it since then has begun with that.
-  ~Guard() {
-    if (end()) [[unlikely]]
+  // who took it since then has begun with that. The same for what the dead had here.
+  [[gnu::always_inline]] ~Guard() {
+    if (!is_over_ && end()) [[unlikely]]
       look_again();
   }
 
@@ -35,12 +35,14 @@ class Guard {
     if (state_.is_buried()) state_.lose("other processes took this one for dead");
     state_.check(moment.now);
   }
+  // Ends the step and looks at whom it suspects. True: somebody is dead, and it has the lock again.
+  [[nodiscard]] bool looks_again() noexcept;
 
  private:
-  // Whether somebody awaited that.
+  // Whether somebody awaited that, or there is more to be done.
   bool end() noexcept {
     if (model::take_damage()) cell_.note_damage();
-    if (!cell_.has_told()) [[likely]]
+    if (!cell_.has_more_to_do()) [[likely]]
       return cell_.lock.unlock();
     return end_and_deliver();
   }
@@ -52,6 +54,8 @@ class Guard {
   State& state_;
   Cell& cell_;
   bool to_repair_;
+  bool is_over_ = false;
+  bool found_dead_ = false;
 };
 
 class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard> {
@@ -60,38 +64,38 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
       : ShardedStore(clock), options_(std::move(options)), surroundings_(std::move(surroundings)) {}
 
   ~ShmStore() override {
-    State* const state = state_.load(std::memory_order_acquire);
-    if (state == nullptr) return;
-    if (state->is_inherited()) {
-      base::leave_alone(state);
-    } else {
-      state->close();
+    end(state_.load(std::memory_order_acquire));
+    for (State* state = retired_.take_all(); state != nullptr;) {
+      State* const next = state->next_retired;
+      end(state);
+      state = next;
     }
   }
 
   bool watch(const GateName& gate, const VisitorId& visitor,
              std::function<void()> changed) override {
-    State& state = this->state();
-    state.listen();
-    return watch_by(state, gate, visitor,
-                    [&] { return state.watches().add(gate, visitor, std::move(changed)); });
+    const Held state = this->state();
+    state->listen();
+    // Destroyed here, unlocked: what was watched until now.
+    return watch_by(*state, gate, visitor,
+                    [&] { return state->watches().add(gate, visitor, changed); });
   }
 
   // A clock that a test steps wakes nobody who sleeps on a chair.
   bool await(const GateName& gate, const VisitorId& visitor,
              const std::shared_ptr<Sleeper>& sleeper, Instant deadline) override {
-    State& state = this->state();
-    Chair chair = state.chair();
+    const Held state = this->state();
+    Chair chair = state->chair();
     if (!chair || &clock() != &Clock::system()) {
       return Store::await(gate, visitor, sleeper, deadline);
     }
-    if (!watch_by(state, gate, visitor, [&] { return chair.number(); })) return true;
+    if (!watch_by(*state, gate, visitor, [&] { return chair.number(); })) return true;
     return chair.sleep(*sleeper, deadline);
   }
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
-    State* const state = state_.load(std::memory_order_acquire);
-    if (state != nullptr && !state->is_inherited()) state->watches().remove(gate, visitor);
+    const base::Pinned<State> state(state_);
+    if (state && !state->is_inherited()) state->watches().remove(gate, visitor);
   }
 
   // A death is seen at the latest when the head of a line asks again.
@@ -100,13 +104,13 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
   }
 
   std::vector<Finding> examine() override {
-    State& state = this->state();
-    Fullness fullness(state.segment().layout());
+    const Held state = this->state();
+    Fullness fullness(state->segment().layout());
     for (std::uint32_t i = 0; i < kShards; ++i) {
-      const Step step(*this, state, *state.cells[i]);
-      fullness.add(state.segment().control(i).head);
+      const Step step(*this, *state, *state->cells[i]);
+      fullness.add(state->segment().control(i).head);
     }
-    return shm::examine(state.segment(), state.process(), fullness);
+    return shm::examine(state->segment(), state->process(), fullness);
   }
 
   [[nodiscard]] Duration timeout() const noexcept { return options_.timeout; }
@@ -114,7 +118,22 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
  private:
   friend ShardedStore;
 
-  // From now on who has news for the visitor tells this process, by that number. False: there is.
+  // The state of this process, attached if it is yet to be, and kept until its user is done.
+  class Held : public base::Pinned<State> {
+   public:
+    template <typename Before>
+    [[gnu::always_inline]] Held(ShmStore& store, Before before) : Pinned(store.state_) {
+      while (get() == nullptr || !get()->is_present()) [[unlikely]] {
+          before();
+          State* const replaced = store.replace(get());
+          pin_again(store.state_);
+          if (replaced != nullptr) store.retire(replaced);
+        }
+    }
+  };
+
+  // From now on whoever has news for the visitor notifies this process, by that number. False: there is
+  // news, or nobody will bring it.
   template <typename Number>
   bool watch_by(State& state, const GateName& gate, const VisitorId& visitor, Number number) {
     Step step(*this, state, gate);
@@ -122,29 +141,51 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
     if (!visit || visit->news_pending()) return false;
     visit->watch_number.set(number());
     visit->watcher.set(state.owner());
-    return true;
+    return state.is_present();
   }
 
-  State& state() {
-    State* const state = state_.load(std::memory_order_acquire);
-    if (state != nullptr && state->is_present()) [[likely]]
-      return *state;
-    return fresh_state(state);
+  [[gnu::noinline]] Held state() {
+    return Held(*this, [] {});
   }
-  State* present() noexcept {
-    State* const state = state_.load(std::memory_order_acquire);
-    return state != nullptr && state->is_present() ? state : nullptr;
+  // Where every instruction counts.
+  template <typename Before>
+  [[gnu::always_inline]] Held state(Before before) {
+    return Held(*this, before);
   }
-  [[gnu::cold, gnu::noinline]] State& fresh_state(State* state) {
+
+  // Attaches. Of several threads one succeeds, and the others use its state. Returns what it replaced.
+  [[gnu::cold, gnu::noinline]] State* replace(State* old) {
     State* const fresh =
-        State::make(options_, surroundings_ ? *surroundings_ : Surroundings::present(), state);
-    if (state_.compare_exchange_strong(state, fresh, std::memory_order_acq_rel)) {
-      if (state != nullptr && state->is_inherited()) base::leave_alone(state);
-      return *fresh;
-    }
+        State::make(options_, surroundings_ ? *surroundings_ : Surroundings::present(), old);
+    State* expected = old;
+    if (state_.compare_exchange_strong(expected, fresh)) return old;
     fresh->close();
-    return *state;
+    return nullptr;
   }
+
+  // Others may be in the middle of a step on it.
+  [[gnu::cold, gnu::noinline]] void retire(State* old) noexcept {
+    if (old->is_inherited()) return base::leave_alone(old);
+    old->abandon();
+    retired_.push(old);
+    retired_.reclaim([](State* state) {
+      if (state->is_inherited()) {
+        base::leave_alone(state);
+        return true;
+      }
+      if (!state->is_quiet()) return false;
+      state->close();
+      return true;
+    });
+  }
+
+  static void end(State* state) noexcept {
+    if (state == nullptr) return;
+    if (state->is_inherited()) return base::leave_alone(state);
+    state->close();
+  }
+
+  static bool is_busy(const Cell& cell) noexcept { return !cell.lock.is_free(); }
 
   // A stopped owner of the lock keeps nobody from giving back. It folds that in when it goes on, or
   // whoever comes after it; if the lock is free by now, this thread.
@@ -162,23 +203,43 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
   const Options options_;
   const std::optional<Surroundings> surroundings_;
   std::atomic<State*> state_ = nullptr;
+  base::Retired<State> retired_;
 };
 
-Guard::Guard(ShmStore& store, State& state, Cell& cell)
+Guard::Guard(ShmStore& store, State& state, Cell& cell, Duration at_most)
     : store_(store),
       state_(state),
       cell_(cell),
-      to_repair_(cell.needs_repair(cell.lock.lock(store.timeout()))) {}
+      to_repair_(cell.needs_repair(cell.lock.lock(std::min(store.timeout(), at_most)))) {}
 
 bool Guard::end_and_deliver() noexcept {
   const Cell::Told told = cell_.take_told();
+  const Cell::Suspects suspects = cell_.take_suspects();
   const bool awaited = cell_.lock.unlock();
   state_.deliver(told);
-  return awaited;
+  found_dead_ = suspects.count != 0 && state_.any_dead(suspects);
+  return awaited || found_dead_;
+}
+
+// Without the lock the step is over and its answer stands: the next one finds what is dead.
+bool Guard::looks_again() noexcept {
+  is_over_ = true;
+  const bool has_more_to_do = end();
+  if (!found_dead_) {
+    if (has_more_to_do) look_again();
+    return false;
+  }
+  try {
+    to_repair_ = cell_.needs_repair(cell_.lock.lock(store_.timeout()));
+  } catch (const StoreError&) {
+    return false;
+  }
+  is_over_ = false;
+  return true;
 }
 
 void Guard::look_again() noexcept {
-  while (cell_.has_returned() && cell_.lock.try_lock()) {
+  while ((cell_.has_returned() || cell_.has_deaths()) && cell_.lock.try_lock()) {
     begin_anew();
     if (!end()) return;
   }
@@ -206,15 +267,3 @@ std::shared_ptr<Store> make_store(const Options& options, Clock& clock,
 }
 
 }  // namespace airlock::shm
-
-namespace airlock {
-
-bool remove_shm_store(std::string_view uri) {
-  const Uri parsed = Uri::parse(uri);
-  if (parsed.store() != StoreKind::shm) {
-    throw InvalidArgument("store URI: " + parsed.scheme() + ": is not shared memory");
-  }
-  return shm::remove_segment(shm::Options::from(parsed));
-}
-
-}  // namespace airlock

@@ -1,33 +1,35 @@
 #include "store/shm/state.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 
 #include "airlock/clock.hpp"
 #include "airlock/error.hpp"
-#include "base/block_signals.hpp"
 #include "base/futex.hpp"
 #include "base/label.hpp"
+#include "base/thread.hpp"
 
 namespace airlock::shm {
 
-State* State::make(const Options& options, const Surroundings& surroundings, State* before) {
+namespace {
+
+constexpr std::size_t kMaxEarlier = 1024;  // Segments lost in a row whose tokens are still known.
+
+}  // namespace
+
+State* State::make(const Options& options, const Surroundings& surroundings, const State* before) {
   const std::shared_ptr<State> state(new State(options, surroundings, before));
   state->self_ = state;
   return state.get();
 }
 
-State::State(const Options& options, const Surroundings& surroundings, State* before)
+State::State(const Options& options, const Surroundings& surroundings, const State* before)
     : segment_(options, surroundings),
       process_(segment_),
       id_(segment_.header().store),
       seed_(segment_.header().seed) {
-  if (before != nullptr) {
-    earlier_ = before->earlier_;
-    if (before->id() != id()) earlier_.push_back(before->id());
-    if (!before->is_inherited()) before_ = before;
-  }
+  segment_.release_name();
+  if (before != nullptr) take_over(*before);
+  if (watches_ == nullptr) watches_ = std::make_shared<Watches>();
   const model::Label label(base::default_label());
   for (std::uint32_t i = 0; i < kShards; ++i) {
     cells.push_back(std::make_unique<Cell>(segment_, process_, i, label));
@@ -36,12 +38,17 @@ State::State(const Options& options, const Surroundings& surroundings, State* be
 
 State::~State() = default;
 
+void State::take_over(const State& before) {
+  earlier_ = before.earlier_;
+  if (before.id() != id()) earlier_.push_back(before.id());
+  if (earlier_.size() > kMaxEarlier) earlier_.erase(earlier_.begin());
+  if (!before.is_inherited()) watches_ = before.watches_;
+}
+
 void State::close() noexcept {
-  if (before_ != nullptr) before_->close();
   stopping_ = true;
   if (thread_.joinable()) {
-    process_.record().news.fetch_add(1);
-    base::futex_wake(process_.record().news, 1);
+    wake_thread();
     if (thread_.get_id() == std::this_thread::get_id()) {
       thread_.detach();  // It ends as soon as its callback returns.
     } else {
@@ -49,6 +56,16 @@ void State::close() noexcept {
     }
   }
   const std::shared_ptr<State> last = std::move(self_);
+}
+
+void State::abandon() noexcept {
+  lost_ = true;
+  wake_thread();
+}
+
+void State::wake_thread() noexcept {
+  process_.record().news.fetch_add(1);
+  base::futex_wake(process_.record().news, 1);
 }
 
 bool State::knows(StoreId id) const noexcept {
@@ -65,15 +82,28 @@ void State::lose(const std::string& why) {
 
 void State::check_now(model::Micros now) {
   last_check_ = now;
-  const std::string trouble = process_.trouble();
-  if (!trouble.empty()) lose(trouble);
+  const std::string problem = process_.problem();
+  if (!problem.empty()) lose(problem);
 }
 
 void State::listen() {
-  if (listening_.exchange(true)) return;
-  const base::BlockSignals blocked;
-  thread_ = std::thread([state = self_] { state->run(); });
-  pthread_setname_np(thread_.native_handle(), "airlock-shm");
+  const std::lock_guard lock(starting_);
+  if (started_) return;
+  start_thread();
+  started_ = true;
+}
+
+void State::start_thread() {
+  listens_ = true;
+  try {
+    thread_ = base::start_thread("airlock-shm", [state = self_] {
+      state->run();
+      state->listens_.store(false, std::memory_order_release);
+    });
+  } catch (...) {
+    listens_ = false;
+    throw;
+  }
 }
 
 void State::call_told() noexcept {
@@ -82,13 +112,13 @@ void State::call_told() noexcept {
     // It stays until the callback has run, so that it can be seen when all have.
     std::uint32_t number = notice.load(std::memory_order_acquire);
     if (number == 0) continue;
-    watches_.call(number - 1);
+    watches_->call(number - 1);
     notice.compare_exchange_strong(number, 0);
   }
-  if (record.overflow.load() != 0 && record.overflow.exchange(0) != 0) watches_.call_all();
+  if (record.overflow.load() != 0 && record.overflow.exchange(0) != 0) watches_->call_all();
 }
 
-// Who sees the word before a notice sees it change with the notice.
+// The word is read before the notices: a notice that comes later changes it.
 void State::run() noexcept {
   Instant next_check = Clock::system().now() + kBetweenChecks;
   while (true) {
@@ -98,21 +128,18 @@ void State::run() noexcept {
     const Instant now = Clock::system().now();
     if (now >= next_check) {
       next_check = now + kBetweenChecks;
-      process_.look_for_deaths(kBetweenChecks);
-      if (!process_.trouble().empty()) {
-        lost_ = true;
-        watches_.call_all();
-        return;
-      }
+      process_.look_in_turn();
+      if (!process_.problem().empty()) lost_ = true;
     }
+    if (lost_) return watches_->call_all();
     base::futex_wait(process_.record().news, seen, next_check - now);
   }
 }
 
 void State::deliver(const Cell::Told& told) noexcept {
   for (std::size_t i = 0; i < told.word_count; ++i) base::futex_wake(*told.words[i], 1);
-  if (told.own_count > Cell::Told::kMost) return watches_.call_all();
-  for (std::size_t i = 0; i < told.own_count; ++i) watches_.call(told.own[i]);
+  if (told.own_count > Cell::Told::kMost) return watches_->call_all();
+  for (std::size_t i = 0; i < told.own_count; ++i) watches_->call(told.own[i]);
 }
 
 }  // namespace airlock::shm

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -13,16 +14,24 @@
 namespace airlock::shm {
 
 // A segment in use by this process: everything that a forked child must not share.
+//
+// One that is lost is replaced by another; callers that are in the middle of a step, or asleep, still
+// use it, so it is freed when none of them has it pinned (base/hazard.hpp).
 class State {
  public:
-  // Attaches. `before` is what this one takes the place of.
+  // Attaches. `before` is what this one takes the place of: tokens and watches of it are known here.
   [[nodiscard]] static State* make(const Options& options, const Surroundings& surroundings,
-                                   State* before);
+                                   const State* before);
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Leaves the segment. The object is gone when its thread is.
+  // Leaves the segment and waits for its thread, unless called by it. The object is gone when its
+  // thread is.
   void close() noexcept;
+  // It has been replaced: its thread calls all watches and ends.
+  void abandon() noexcept;
+  // Whether it has no thread that still runs.
+  [[nodiscard]] bool is_quiet() const noexcept { return !listens_.load(std::memory_order_acquire); }
 
   [[nodiscard]] StoreId id() const noexcept { return id_; }
   [[nodiscard]] bool knows(StoreId id) const noexcept;
@@ -46,25 +55,31 @@ class State {
   [[nodiscard]] const Process& process() const noexcept { return process_; }
   [[nodiscard]] bool is_buried() const noexcept { return process_.is_buried(); }
 
-  [[nodiscard]] Watches& watches() noexcept { return watches_; }
-  // Before a watch is known to others: from now on a thread calls those that they tell of.
+  [[nodiscard]] Watches& watches() noexcept { return *watches_; }
+  // Before a watch is known to others: from now on a thread calls those that they notify. StoreError
+  // (no_room) if no thread can be started; the next call tries again.
   void listen();
 
   // Where the calling thread may sleep instead.
   [[nodiscard]] Chair chair() noexcept { return Chair(process_.record(), chairs_taken_); }
 
-  // After a step, unlocked.
+  // After a step, unlocked. Whether any of those is dead.
   void deliver(const Cell::Told& told) noexcept;
+  [[nodiscard]] bool any_dead(const Cell::Suspects& suspects) noexcept {
+    return process_.any_dead({suspects.owners.data(), suspects.count});
+  }
 
-  // Who is called from the thread of another process's news.
   ~State();
 
  private:
-  State(const Options& options, const Surroundings& surroundings, State* before);
+  State(const Options& options, const Surroundings& surroundings, const State* before);
 
   static constexpr Duration kBetweenChecks = std::chrono::seconds(1);
 
+  void take_over(const State& before);
   void check_now(model::Micros now);
+  void start_thread();
+  void wake_thread() noexcept;
   void run() noexcept;
   void call_told() noexcept;
 
@@ -73,19 +88,21 @@ class State {
   Process process_;
   const StoreId id_;
   const std::uint64_t seed_;
-  std::vector<StoreId> earlier_;
-  Watches watches_;
+  std::vector<StoreId> earlier_;  // Of lost segments, the newest last.
+  std::shared_ptr<Watches> watches_;
   std::atomic<bool> lost_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<model::Micros> last_check_ = 0;
-  std::atomic<bool> listening_ = false;
+  std::mutex starting_;
+  bool started_ = false;               // Has a thread, or had one.
+  std::atomic<bool> listens_ = false;  // It runs.
   std::atomic<std::uint32_t> chairs_taken_ = 0;
   std::thread thread_;
   std::shared_ptr<State> self_;  // Until it is closed.
-  State* before_ = nullptr;      // Lost, but others may still be in the middle of a step.
 
  public:
   std::vector<std::unique_ptr<Cell>> cells;
+  State* next_retired = nullptr;
 };
 
 }  // namespace airlock::shm

@@ -3,7 +3,7 @@
 namespace airlock::shm {
 
 std::uint32_t Watches::add(const GateName& gate, const VisitorId& visitor,
-                           std::function<void()> changed) {
+                           std::function<void()>& changed) {
   Key key(visitor, gate.text());
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = numbers_.try_emplace(key, 0);

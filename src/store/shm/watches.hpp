@@ -19,9 +19,10 @@ namespace airlock::shm {
 // one has a number, by which other processes refer to it. Safe to use from any thread.
 class Watches {
  public:
-  // Takes the place of what was there.
+  // `changed` takes the place of what was there and is that afterwards, to be destroyed by the caller
+  // when it holds no lock.
   [[nodiscard]] std::uint32_t add(const GateName& gate, const VisitorId& visitor,
-                                  std::function<void()> changed);
+                                  std::function<void()>& changed);
 
   // Takes it back, or waits until it has run; not for itself.
   void remove(const GateName& gate, const VisitorId& visitor);
