@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -19,12 +20,16 @@ constexpr std::string_view kClusterForm = "redis+cluster://[user:password@]host[
 
 [[noreturn]] void fail(const std::string& text) { throw InvalidArgument("store URI: " + text); }
 
+// Without the text: where an @ is missing it may be a password.
 template <typename Number>
 Number read_number(const char* what, std::string_view text) {
   Number number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end) fail(std::string(what) + ": not a number of its range");
+  if (error != std::errc{} || stop != end) {
+    fail(std::string(what) + ": a number from 0 to " +
+         std::to_string(std::numeric_limits<Number>::max()) + " is needed");
+  }
   return number;
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
 #include "base/posix.hpp"
 
 namespace airlock::redis {
@@ -13,7 +14,7 @@ namespace airlock::redis {
 // Wakes a thread that polls: fd() is readable from a ring to the next reset().
 class Bell {
  public:
-  Bell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  Bell() : fd_(base::above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
     if (fd_ < 0) base::throw_errno("eventfd", errno);
   }
   Bell(const Bell&) = delete;

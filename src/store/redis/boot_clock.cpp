@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/immortal.hpp"
+
 namespace airlock::redis {
 namespace {
 
@@ -27,11 +29,10 @@ class BootClock final : public Clock {
   }
 };
 
+constinit base::Immortal<BootClock> g_boot_clock;
+
 }  // namespace
 
-Clock& boot_clock() noexcept {
-  static auto& clock = *new BootClock;  // Never destroyed, as Clock::system() is not.
-  return clock;
-}
+Clock& boot_clock() noexcept { return g_boot_clock.value; }
 
 }  // namespace airlock::redis

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "base/thread.hpp"
 #include "store/redis/redirection.hpp"
-#include "store/redis/thread.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -39,7 +39,8 @@ void at_the_same_time(Parts& parts, Work work) {
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     try {
-      threads.push_back(start_thread("airlock-redis", [&work, &part = parts[i]] { work(part); }));
+      threads.push_back(
+          base::start_thread("airlock-redis", [&work, &part = parts[i]] { work(part); }));
     } catch (const StoreError&) {  // No thread is to be had.
       work(parts[i]);
     }
@@ -154,7 +155,8 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline)
         ran.acknowledged = done.acknowledged;
         return ran;
       }
-      if (deadline.is_over()) throw too_late("the slot is on its way all the time");
+      if (deadline.is_over())
+        throw too_late("the cluster is moving the gate to another server and has not finished");
       once = follow(*to, connection->host());
     } catch (const StoreError& error) {
       ran.perhaps_twice = ran.perhaps_twice || error.outcome() == Outcome::unknown;

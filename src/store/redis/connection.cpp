@@ -112,6 +112,7 @@ void Connection::introduce(const Address& address, std::string_view name,
 
 void Connection::send(const std::string& bytes, const Deadline& deadline, std::size_t replies) {
   broken_ = true;
+  heard_ = false;
   awaited_ += replies;
   if (tls_) {
     tls_->encrypt(bytes);
@@ -135,7 +136,8 @@ void Connection::write(std::string_view bytes, const Deadline& deadline) {
     }
     if (bytes.empty()) return;
     if (!socket_.wait_to_write(deadline)) {
-      throw too_late("the server does not read in time", outcome());
+      is_silent_ = true;
+      throw silent("the server does not read in time", outcome());
     }
   }
 }
@@ -148,7 +150,11 @@ void Connection::receive() {
 void Connection::receive(const Deadline& deadline, const char* nothing) {
   Buffer buffer;
   const std::size_t got = socket_.read_by(deadline, buffer);
-  if (got == 0) throw too_late(nothing);
+  if (got == 0) {
+    is_silent_ = !heard_;
+    throw silent(nothing);
+  }
+  heard_ = true;
   take_in(buffer, got);
 }
 

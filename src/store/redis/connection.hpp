@@ -51,6 +51,8 @@ class Connection {
   void end() noexcept { socket_.end(); }  // Whoever receives next finds it so.
 
   [[nodiscard]] bool is_broken() const noexcept { return broken_ || awaited_ != 0; }
+  // Nothing at all was heard in time since the last command.
+  [[nodiscard]] bool is_silent() const noexcept { return is_silent_; }
   [[nodiscard]] bool is_stale() const noexcept { return socket_.is_stale(); }
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
@@ -75,6 +77,8 @@ class Connection {
   std::size_t awaited_ = 0;  // Replies.
   bool shaken_ = false;
   bool broken_ = false;
+  bool heard_ = false;  // Since the last command.
+  bool is_silent_ = false;
 };
 
 }  // namespace airlock::redis

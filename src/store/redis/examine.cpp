@@ -56,6 +56,7 @@ class Examination {
     check_version(info);
     check_role(info);
     check_eviction(info);
+    check_memory(info);
     check_persistence(info);
     check_replicas(info);
   }
@@ -151,6 +152,13 @@ class Examination {
             (limited ? ": what is admitted may be forgotten while it is held"
                      : ": once maxmemory is set, what is admitted may be forgotten"),
         "CONFIG SET maxmemory-policy noeviction, also in redis.conf; or a server of its own");
+  }
+
+  void check_memory(std::string_view info) {
+    const std::int64_t most = number_of(info_value(info, "maxmemory"));
+    if (most == 0 || number_of(info_value(info, "used_memory")) < most) return;
+    add(Level::problem, "its memory is full (maxmemory): nobody is admitted",
+        "raise maxmemory, or remove what else is in it");
   }
 
   void check_persistence(std::string_view info) {

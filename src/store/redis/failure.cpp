@@ -1,6 +1,9 @@
 #include "store/redis/failure.hpp"
 
 #include <array>
+#include <cstdio>
+#include <optional>
+#include <string>
 
 #include "base/quote.hpp"
 
@@ -30,7 +33,6 @@ constexpr std::array kCodes = {
     Code{"WRONGPASS", Kind::incompatible, "wrong user or password"},
     Code{"NOPERM", Kind::incompatible, "the user lacks a right; docs/stores.md has the ACL line"},
     Code{"WRONGTYPE", Kind::incompatible, "a key of this prefix holds something else"},
-    Code{"AIRLOCKSCHEMA", Kind::incompatible, "update this program"},
     Code{"MOVED", Kind::incompatible, "this is a cluster; open it as redis+cluster://"},
     Code{"CROSSSLOT", Kind::incompatible, "this is a cluster; open it as redis+cluster://"},
 };
@@ -45,11 +47,28 @@ bool says(std::string_view reply, std::string_view word) {
                   reply.substr(0, at).ends_with(": -") || reply.substr(0, at).ends_with(" '"));
 }
 
+// How a script tells of a gate that another version has written: `AIRLOCKSCHEMA 1 2`, what it has
+// and what this program has.
+std::optional<StoreError> other_schema(std::string_view reply) {
+  constexpr std::string_view kWord = "AIRLOCKSCHEMA";
+  if (!says(reply, kWord)) return std::nullopt;
+  unsigned gate = 0;
+  unsigned own = 0;
+  const std::string numbers(reply.substr(reply.find(kWord) + kWord.size()));
+  if (std::sscanf(numbers.c_str(), "%u %u", &gate, &own) != 2) return std::nullopt;
+  return StoreError(Kind::incompatible, Outcome::nothing_happened,
+                    "redis: the gate has schema " + std::to_string(gate) +
+                        ", and this program has " + std::to_string(own) +
+                        "; docs/upgrade.md says what to do");
+}
+
 }  // namespace
 
 StoreError unavailable(const std::string& what, Outcome outcome) {
   return {Kind::unavailable, outcome, "redis: " + what};
 }
+
+StoreError silent(const std::string& what, Outcome outcome) { return unavailable(what, outcome); }
 
 StoreError too_late(const std::string& what, Outcome outcome) {
   return {Kind::busy, outcome, "redis: " + what};
@@ -70,6 +89,7 @@ bool is_denied(std::string_view reply) {
 }
 
 StoreError refusal_of(std::string_view reply) {
+  if (const auto other = other_schema(reply)) return *other;
   for (const Code& code : kCodes) {
     if (!says(reply, code.word)) continue;
     return {code.kind, Outcome::nothing_happened,

@@ -13,7 +13,11 @@ using Outcome = StoreError::Outcome;
 [[nodiscard]] StoreError unavailable(const std::string& what,
                                      Outcome outcome = Outcome::nothing_happened);
 
-// Reachable, perhaps, but too slow.
+// Nothing was heard in time: it cannot be reached for all that is known.
+[[nodiscard]] StoreError silent(const std::string& what,
+                                Outcome outcome = Outcome::nothing_happened);
+
+// Reachable, but not done in time.
 [[nodiscard]] StoreError too_late(const std::string& what,
                                   Outcome outcome = Outcome::nothing_happened);
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/thread.hpp"
 #include "store/redis/failure.hpp"
-#include "store/redis/thread.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -55,7 +55,7 @@ std::vector<Answered> ask_all(const std::vector<Address>& servers,
   const auto inquiry = std::make_shared<Inquiry>();
   inquiry->pending = servers.size();
   for (const Address& server : servers) {
-    start_thread("airlock-inquiry", [inquiry, server, commands, deadline] {
+    base::start_thread("airlock-inquiry", [inquiry, server, commands, deadline] {
       inquiry->ask(server, commands, deadline);
     }).detach();
   }

@@ -15,7 +15,7 @@ Pool::Pool(Locate locate, std::uint32_t most, std::string name, Duration rest)
     : locate_(std::move(locate)),
       most_(most),
       name_(std::move(name)),
-      breaker_(std::chrono::milliseconds(10), rest) {}
+      breaker_(std::chrono::milliseconds(50), rest) {}
 
 Pool::Lent Pool::take(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
@@ -50,7 +50,9 @@ void Pool::give(std::unique_ptr<Connection> connection) noexcept {
     --lent_;
     if (connection && connection->is_broken()) {
       dubious.swap(idle_);
+      if (connection->is_silent()) note_silence();
     } else if (connection) {
+      breaker_.succeeded();
       const auto now = Deadline::Clock::now();
       connection->last_used = now;
       idle_.push_back(std::move(connection));
@@ -71,11 +73,21 @@ std::unique_ptr<Connection> Pool::open_in_turn(const Deadline& deadline) {
     breaker_.succeeded();
     return connection;
   } catch (const StoreError& error) {
-    breaker_.failed(clock);
     const std::lock_guard lock(mutex_);
-    last_failure_ = Failure::of(error);
+    if (error.kind() == StoreError::Kind::unavailable) {
+      breaker_.failed(clock);
+      last_failure_ = Failure::of(error);
+    } else {
+      breaker_.succeeded();  // It answers, whatever it says.
+    }
     throw;
   }
+}
+
+// REQUIRES: the mutex.
+void Pool::note_silence() noexcept {
+  breaker_.failed(Clock::system());
+  last_failure_ = {.text = "redis: the server does not answer"};
 }
 
 void Pool::throw_not_tried() {

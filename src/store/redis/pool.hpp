@@ -53,6 +53,7 @@ class Pool {
  private:
   void give(std::unique_ptr<Connection> connection) noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_in_turn(const Deadline& deadline);
+  void note_silence() noexcept;
   [[noreturn]] void throw_not_tried();
   [[nodiscard]] const TlsContext* tls(const Address& address);
 
@@ -66,7 +67,8 @@ class Pool {
   std::uint32_t lent_ = 0;
   std::optional<TlsContext> tls_;
 
-  // Between attempts to connect after one has failed.
+  // Between attempts to connect after the server could not be reached: refused, cut off, silent, or
+  // serving nobody (loading, a replica). Never after any other answer.
   base::Breaker breaker_;
   Failure last_failure_{.text = "redis: cannot connect"};
 };

@@ -21,10 +21,11 @@
 #include <system_error>
 #include <thread>
 
+#include "base/descriptor.hpp"
 #include "base/fork.hpp"
 #include "base/posix.hpp"
+#include "base/thread.hpp"
 #include "store/redis/failure.hpp"
-#include "store/redis/thread.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -105,7 +106,7 @@ Addresses resolve(const Address& address, const Deadline& deadline) {
   if (look_up(address.host, port, AI_NUMERICHOST, numeric) == 0) return numeric;
 
   const auto lookup = std::make_shared<Lookup>();
-  start_thread("airlock-resolve", [lookup, host = address.host, port] {
+  base::start_thread("airlock-resolve", [lookup, host = address.host, port] {
     Addresses found;
     const int error = look_up(host, port, AI_ADDRCONFIG, found);
     const std::lock_guard lock(lookup->mutex);
@@ -116,7 +117,7 @@ Addresses resolve(const Address& address, const Deadline& deadline) {
   }).detach();
   std::unique_lock lock(lookup->mutex);
   if (!lookup->done_changed.wait_until(lock, deadline.at(), [&] { return lookup->done; })) {
-    throw too_late("the name " + address.host + " is not resolved in time");
+    throw silent("the name " + address.host + " is not resolved in time");
   }
   if (lookup->error != 0) throw unavailable(address.host + ": " + gai_strerror(lookup->error));
   return std::move(lookup->found);
@@ -144,7 +145,7 @@ void set_tcp_options(int fd, Duration timeout) noexcept {
 }
 
 int new_socket(int family) {
-  const int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int fd = base::above_stdio(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fd < 0) base::throw_errno("socket", errno);
   return fd;
 }
@@ -177,7 +178,7 @@ int connect_one(int fd, const sockaddr* to, socklen_t size, const Deadline& dead
 
 [[noreturn]] void throw_not_connected(const Address& address, int error) {
   const std::string what = "no connection to " + address.text() + ": " + text_of(error);
-  throw error == ETIMEDOUT ? too_late(what) : unavailable(what);
+  throw unavailable(what);
 }
 
 int connect_unix(const Address& address, const Deadline& deadline) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/thread.hpp"
 #include "store/redis/failure.hpp"
-#include "store/redis/thread.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -58,7 +58,7 @@ void Subscription::start() {
   changed_.notify_all();
   thread_bell_.ring();
   if (thread_.joinable()) return;
-  thread_ = start_thread("airlock-redis", [this, owner = owner_.lock()] { run(); });
+  thread_ = base::start_thread("airlock-redis", [this, owner = owner_.lock()] { run(); });
 }
 
 bool Subscription::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
@@ -197,7 +197,7 @@ void Subscription::take_pulse(Connection& connection) {
   receive(connection);
   const auto now = Deadline::Clock::now();
   if (now - last_heard_ < kHeartbeat) return;
-  if (pinged_) throw too_late("the subscription is silent");
+  if (pinged_) throw silent("the subscription is silent");
   Commands commands;
   commands.add_all({"PING"});
   connection.send(commands.bytes(), Deadline(options_.timeout));

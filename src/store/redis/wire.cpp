@@ -185,6 +185,7 @@ GateCounts read_counts(Unpacker from) {
   counts.overridden = from.flag();
   counts.holders = from.whole<std::uint32_t>();
   counts.waiting = from.whole<std::uint32_t>();
+  counts.exclusive = from.flag();
   return counts;
 }
 
@@ -232,6 +233,7 @@ GateView read_view(const GateName& gate, const LookParts& parts) {
   view.counts.overridden = view.override_limit.has_value();
   view.counts.holders = head.whole<std::uint32_t>();
   view.counts.waiting = head.whole<std::uint32_t>();
+  view.counts.exclusive = head.flag();
   view.limits_disagree = head.flag();
   view.order = head.whole<Order>();
   view.last_fence = head.whole<Fence>();

@@ -88,8 +88,8 @@ local function open(at, visitor)
   local meta = read[1]
   if meta then
     local schema = string.byte(meta)
-    if schema > SCHEMA then
-      g.error = redis.error_reply('AIRLOCKSCHEMA gate written by a newer airlock: schema ' .. schema)
+    if schema ~= SCHEMA then
+      g.error = redis.error_reply('AIRLOCKSCHEMA ' .. schema .. ' ' .. SCHEMA)
       return g
     end
     schema, g.forgotten, g.order, g.present, g.offset, g.kept, g.override, g.lone, g.last,

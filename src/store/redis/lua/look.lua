@@ -5,7 +5,7 @@
 -- Returns nil for an unknown gate; { AGAIN }: so much was to be ended first that the same must be asked
 -- once more; else
 --   1 doubles: kind DONE, time, more, in use, limit in effect, override or -1, holders, waiting,
---     limits disagree, order, last fence, granted without waiting, 23 counters
+--     1 if it is a lock, limits disagree, order, last fence, granted without waiting, 23 counters
 --   2 holders  3 waiters: visitor (16 bytes), then its record as in the hash, each
 --   4 rates: the tier as in the hash and four doubles: limit, remaining, retry, reset
 --   5 pauses as in the hash
@@ -25,7 +25,8 @@ if g.override >= 0 then
   limit = g.exclusive == 1 and g.limit ~= 0 and math.min(g.override, g.limit) or g.override
 end
 local head = reply(g, DONE, g.in_use, limit, g.override, g.holders, g.waiters,
-  g.visits ~= 0 and g.disagree or 0, g.order, g.fence, g.quick, unpack(counters(g)))
+  g.limit ~= 0 and g.exclusive or 0, g.visits ~= 0 and g.disagree or 0, g.order, g.fence, g.quick,
+  unpack(counters(g)))
 
 local function records(ids)
   local found = {}

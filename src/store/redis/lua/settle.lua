@@ -2,7 +2,7 @@
 --
 -- KEYS[1..5] the gate   ARGV[1] seed   ARGV[2] 1: forget it if it is idle
 --
--- Returns DONE, 1 if there is such a gate (still). One of a newer schema is left as it is, so that
+-- Returns DONE, 1 if there is such a gate (still). One of another schema is left as it is, so that
 -- whoever goes over all gates can go on.
 
 local g = open(1)
