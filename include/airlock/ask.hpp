@@ -13,7 +13,7 @@ namespace airlock {
 //
 //   erp.try_call({.max_wait = request.time_left(), .stop = stop}, work);
 struct Ask {
-  std::optional<Duration> max_wait = {};  // Instead of the object's own. 0: one attempt.
+  std::optional<Duration> max_wait = {};  // Instead of the object's own. 0: one attempt; not below.
   std::stop_token stop = {};              // Leaves the line when it fires. Two: either.hpp.
   std::uint16_t priority = 0;             // Order::priority only.
   std::uint32_t weight = 1;

@@ -13,6 +13,7 @@
 //     SealAcquiringError  the store failed to answer; retry, or apply the outage policy.
 //     SealReleasingError  what was to be given back is gone, or the store failed. Go on.
 //     LeaseExpiredError   the lease is gone and cannot be renewed. Stop the work.
+//     BadOutcomeAccess    value() of a refusal (outcome.hpp). Fix the program.
 //
 // Texts name the value and the rule; they never contain tokens, visitors or passwords.
 
@@ -33,9 +34,9 @@ class AIRLOCK_EXPORT InvalidArgument : public Error {
 class AIRLOCK_EXPORT StoreError : public Error {
  public:
   enum class Kind {
-    unavailable,   // Not reachable. Retry later.
-    busy,          // Reachable, but no answer within the deadline. Retry.
-    no_room,       // A pool or the memory behind it is full. Existing holders are unaffected.
+    unavailable,   // Not reachable, or no answer within the deadline. Retry later.
+    busy,          // Reachable, but occupied until the deadline. Retry.
+    no_room,       // No memory, thread or descriptor is left. Existing holders are unaffected.
     closed,        // close() was called.
     incompatible,  // Another version, another kind of data, a missing right. An operator must act.
   };

@@ -37,7 +37,8 @@ class AIRLOCK_EXPORT Lease {
   ~Lease();
 
   // Takes up a detached token, from its text or from another process, and renews it for `ttl` from
-  // now on. LeaseExpiredError if it is gone.
+  // now on. LeaseExpiredError if it is gone; StoreError, and it stays detached. A ttl of 10 ms or
+  // less is InvalidArgument: the lease would never be valid.
   static Lease adopt(const std::shared_ptr<Store>& store, const Token& token,
                      Duration ttl = std::chrono::seconds(30));
 
@@ -57,7 +58,8 @@ class AIRLOCK_EXPORT Lease {
 
   // Fires before the store gives the slot away when the store cannot be reached, at the next
   // renewal when that is refused, at once when an operator revokes it. Callbacks run on a thread of
-  // their own, one after the other: keep them short.
+  // their own, one after the other: keep them short. StoreError (no_room) if that thread cannot be
+  // started; the lease is unaffected.
   [[nodiscard]] std::stop_token lost() const;
 
   // Gives back. SealReleasingError if it was already gone or the store failed; in that case it is

@@ -77,9 +77,20 @@ struct GateCounts {
   bool overridden = false;   // an operator has set it, and closed the gate with 0.
   std::uint32_t holders = 0;
   std::uint32_t waiting = 0;
+  bool exclusive =
+      false;  // A lock: weights tell readers and the writer apart and mean nothing else.
 
   friend bool operator==(const GateCounts&, const GateCounts&) = default;
 };
+
+// The counts as people and metrics show them: a lock is one permit, in use by its writer or by all
+// of its readers together (`holders` counts them). Other gates as they are.
+[[nodiscard]] constexpr GateCounts displayed(GateCounts counts) noexcept {
+  if (!counts.exclusive) return counts;
+  counts.in_use = counts.holders != 0 ? 1 : 0;
+  counts.limit = counts.limit != 0 ? 1 : 0;
+  return counts;
+}
 
 struct GateView {
   std::string name;

@@ -13,13 +13,14 @@ namespace airlock {
 //
 //   airlock_admitted_total{gate}              airlock_in_use{gate}
 //   airlock_refused_total{gate,reason}        airlock_limit{gate}
-//   airlock_leases_lost_total{gate,reason}    airlock_waiting{gate}
-//   airlock_handovers_missed_total{gate}      airlock_wait_seconds{gate}, a histogram
-//   airlock_abandoned_total{gate}
+//   airlock_leases_lost_total{gate,reason}    airlock_holders{gate}
+//   airlock_handovers_missed_total{gate}      airlock_waiting{gate}
+//   airlock_abandoned_total{gate}             airlock_wait_seconds{gate}, a histogram
 //
 // The counters are the store's, so every process that shares it writes the same numbers: let one of
 // them do it. They begin anew when an idle gate is forgotten. Gates come in the order of their
-// names, and have no airlock_limit where nobody asked for permits.
+// names, and have no airlock_limit where nobody asked for permits. A lock has a limit of 1, and is in
+// use by its writer or by all of its readers, which airlock_holders counts.
 //
 // Each gate is read in a step of its own. StoreError before anything is written.
 AIRLOCK_EXPORT void write_metrics(Store& store, std::ostream& out);

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "airlock/ask.hpp"
+#include "airlock/duration.hpp"
 #include "airlock/export.hpp"
 #include "airlock/lease.hpp"
 #include "airlock/observer.hpp"
@@ -35,6 +37,17 @@ struct MutexOptions {
 //
 // Readers and writers wait in one line, in order of arrival: neither starves. Unlike std::mutex it
 // can be lost: work that must not overlap watches lost(). What the store throws, lock() throws.
+//
+// Each thread that locked it has its own lease; threads that start later never take it over:
+// - unlock() and unlock_shared() give back the lease of the calling thread. From a thread that has
+//   none of that kind they do nothing and are counted (foreign_unlocks). To hand a lock to another
+//   thread, use a Lease.
+// - A thread that has it locked, exclusive or shared, and locks it again gets a std::system_error
+//   (resource_deadlock_would_occur), also from try_lock() and also if its lease was lost: unlock
+//   first. Locking the same gate through another Mutex is not noticed.
+// - The lease of a thread that ended without unlocking is kept and renewed, up to max_hold.
+// - The destructor gives back every lease that is left. No other thread may be in a call.
+// - A forked child has locked nothing: its unlock() does nothing, and it can lock for itself.
 class AIRLOCK_EXPORT Mutex {
  public:
   Mutex(std::shared_ptr<Store> store, const GateName& gate, const MutexOptions& options = {});
@@ -43,15 +56,16 @@ class AIRLOCK_EXPORT Mutex {
   ~Mutex();
 
   // NOLINTBEGIN(readability-identifier-naming): the names that the standard calls
-  void lock();
+  void lock();  // BulkheadFullError if the store refuses all the same.
   bool try_lock();
+  // Any length: below 0 is one attempt, too long is for ever.
   template <typename Rep, typename Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
-    return enter(Kind::exclusive, std::chrono::ceil<Duration>(time));
+    return try_enter(Kind::exclusive, saturating_ceil(time));
   }
   template <typename Clock, typename Span>
   bool try_lock_until(const std::chrono::time_point<Clock, Span>& time) {
-    return try_lock_for(time - Clock::now());
+    return try_enter(Kind::exclusive, time_until(time));
   }
   void unlock() noexcept;
 
@@ -59,23 +73,32 @@ class AIRLOCK_EXPORT Mutex {
   bool try_lock_shared();
   template <typename Rep, typename Period>
   bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& time) {
-    return enter(Kind::shared, std::chrono::ceil<Duration>(time));
+    return try_enter(Kind::shared, saturating_ceil(time));
   }
   template <typename Clock, typename Span>
   bool try_lock_shared_until(const std::chrono::time_point<Clock, Span>& time) {
-    return try_lock_shared_for(time - Clock::now());
+    return try_enter(Kind::shared, time_until(time));
   }
   void unlock_shared() noexcept;
   // NOLINTEND(readability-identifier-naming)
 
-  // For whoever has it locked, alone.
+  // Of the calling thread's lease; 0, false and a token that never fires if it has none.
   [[nodiscard]] Fence fence() const;
   [[nodiscard]] bool valid() const;
   [[nodiscard]] std::stop_token lost() const;
 
  private:
-  enum class Kind { exclusive, shared };
-  bool enter(Kind kind, Duration max_wait);
+  enum class Kind : std::uint8_t { exclusive, shared };
+
+  template <typename Clock, typename Span>
+  static Duration time_until(const std::chrono::time_point<Clock, Span>& time) {
+    return saturating_sub(saturating_ceil(time.time_since_epoch()),
+                          saturating_ceil(Clock::now().time_since_epoch()));
+  }
+
+  void enter(Kind kind);
+  bool try_enter(Kind kind, Duration max_wait);
+  void leave(Kind kind) noexcept;
 
   class Impl;
   std::unique_ptr<Impl> impl_;
@@ -95,7 +118,7 @@ class AIRLOCK_EXPORT KeyedLock {
 
   [[nodiscard]] GateName gate(std::string_view key) const { return gate_name(prefix_, key); }
 
-  // Waits for its turn, as long as it takes.
+  // Waits for its turn, as long as it takes. BulkheadFullError if the store refuses all the same.
   [[nodiscard]] Lease lock(std::string_view key) const;
 
   // Does not wait unless the Ask says so.
@@ -105,5 +128,9 @@ class AIRLOCK_EXPORT KeyedLock {
   std::shared_ptr<keeping::Entrance> entrance_;
   std::string prefix_;
 };
+
+// How many calls of unlock() and unlock_shared() in this process came from a thread that had not
+// locked, or had locked in the other way. They did nothing.
+[[nodiscard]] AIRLOCK_EXPORT std::uint64_t foreign_unlocks() noexcept;
 
 }  // namespace airlock

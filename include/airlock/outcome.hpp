@@ -4,16 +4,30 @@
 #include <variant>
 
 #include "airlock/answer.hpp"
+#include "airlock/error.hpp"
+#include "airlock/export.hpp"
 
 namespace airlock {
+
+// Thrown by Outcome::value() where there is a refusal instead, as std::bad_expected_access.
+class AIRLOCK_EXPORT BadOutcomeAccess : public Error {
+ public:
+  explicit BadOutcomeAccess(const Refused& refused);
+  ~BadOutcomeAccess() override;
+
+  [[nodiscard]] const Refused& error() const noexcept { return refused_; }
+
+ private:
+  Refused refused_;
+};
 
 // A value, or the refusal in its place. The names are those of std::expected.
 //
 //   if (auto page = erp.try_call(fetch)) use(*page);
 //   else retry_in(page.error().retry_after);
 //
-// Reading the absent side is undefined, as in std::expected; value() throws
-// std::bad_variant_access.
+// `*`, `->` and error() of the side that is absent are undefined, as in std::expected; value() is
+// checked and throws BadOutcomeAccess.
 template <typename T>
 class [[nodiscard]] Outcome {
  public:
@@ -34,17 +48,25 @@ class [[nodiscard]] Outcome {
   [[nodiscard]] T* operator->() noexcept { return std::get_if<0>(&state_); }
   [[nodiscard]] const T* operator->() const noexcept { return std::get_if<0>(&state_); }
 
-  [[nodiscard]] T& value() & { return std::get<0>(state_); }
-  [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
-  [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+  [[nodiscard]] T& value() & { return checked(), **this; }
+  [[nodiscard]] const T& value() const& { return checked(), **this; }
+  [[nodiscard]] T&& value() && { return checked(), *std::move(*this); }
   template <typename U>
   [[nodiscard]] T value_or(U&& other) const& {
     return has_value() ? **this : static_cast<T>(std::forward<U>(other));
+  }
+  template <typename U>
+  [[nodiscard]] T value_or(U&& other) && {
+    return has_value() ? *std::move(*this) : static_cast<T>(std::forward<U>(other));
   }
 
   [[nodiscard]] const Refused& error() const noexcept { return *std::get_if<1>(&state_); }
 
  private:
+  void checked() const {
+    if (!has_value()) throw BadOutcomeAccess(error());
+  }
+
   std::variant<T, Refused> state_;
 };
 
@@ -61,6 +83,9 @@ class [[nodiscard]] Outcome<void> {
 
   [[nodiscard]] bool has_value() const noexcept { return refused_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
+  void value() const {
+    if (!has_value()) throw BadOutcomeAccess(error());
+  }
   [[nodiscard]] const Refused& error() const noexcept { return *std::get_if<1>(&refused_); }
 
  private:

@@ -11,6 +11,8 @@
 //   close(store);             // Who waits is told; nobody enters any more.
 //   drain(store, 10s);        // What is inside comes out.
 //   flush(store, 1s);         // What was given back is back.
+//
+// Without a store they are InvalidArgument. A duration of 0 or less does not wait.
 
 namespace airlock {
 

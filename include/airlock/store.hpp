@@ -83,6 +83,10 @@ class AIRLOCK_EXPORT Store {
   // some may have a result: a store may have several servers, and one of them be down.
   virtual void renew(std::span<RenewItem> items) = 0;
 
+  // The same for a caller that repeats what stays `unknown`: waits for at most so long, in all, for
+  // parts of the store that are busy, and renews in the others first.
+  virtual void renew_within(std::span<RenewItem> items, Duration at_most);
+
   // Gives back. False: it was already gone, and nothing changed.
   virtual bool release(const Token& token) = 0;
 
@@ -158,7 +162,7 @@ class AIRLOCK_EXPORT Store {
   bool resume(const GateName& gate) { return resume(gate, {}); }
 };
 
-// Opens `memory:`, and in time `shm:[name]` and `redis://...`; options follow as `?key=value&...`
+// Opens `memory:`, `shm:[name]` or `redis://...`; options follow as `?key=value&...`
 // (docs/stores.md). Only parses: the store is reached on first use. InvalidArgument names what is
 // wrong with the URI, never a password.
 [[nodiscard]] AIRLOCK_EXPORT std::shared_ptr<Store> open_store(std::string_view uri);

@@ -81,7 +81,7 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
   // The next so many steps throw without happening; these come before dropped replies.
   void fail_next(std::size_t steps, StoreError::Kind kind);
 
-  // The next so many steps happen and then throw `busy` with the outcome unknown.
+  // The next so many steps happen and then throw `unavailable` with the outcome unknown.
   void drop_reply_next(std::size_t steps);
 
   // While down every step throws `unavailable` without happening; what was planned above waits.

@@ -27,7 +27,7 @@ struct Place::State {
 
 Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, const Ask& ask)
     : state_(std::make_shared<State>()) {
-  state_->ticket = entrance->shared_keeper()->async_entries().start(
+  state_->ticket = entrance->shared_keeper()->async_entries().start_or_deliver(
       entrance, gate, ask,
       [state = state_](Arrival arrival) {
         const std::lock_guard lock(state->mutex);

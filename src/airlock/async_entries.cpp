@@ -3,6 +3,9 @@
 #include <mutex>
 #include <utility>
 
+#include "airlock/error.hpp"
+#include "seal/steps.hpp"
+
 namespace airlock::keeping {
 
 AsyncEntries& Keeper::async_entries() {
@@ -21,14 +24,45 @@ std::shared_ptr<AsyncEntries> AsyncEntries::make(Clock& clock) {
   return entries;
 }
 
-AsyncEntries::Ticket AsyncEntries::start(std::shared_ptr<Entrance> entrance, const GateName& gate,
-                                         const Ask& ask, Deliver deliver,
-                                         std::shared_ptr<Standing> standing) {
-  const std::stop_token closing = entrance->shared_keeper()->closing();
+std::unique_ptr<AsyncEntries::Entry> AsyncEntries::joined(std::shared_ptr<Entrance> entrance,
+                                                          const GateName& gate, const Ask& ask,
+                                                          Deliver deliver) {
   auto entry = std::make_unique<Entry>(std::move(entrance), gate, ask, std::move(deliver));
   entry->attempt.join();
+  return entry;
+}
+
+AsyncEntries::Ticket AsyncEntries::start(std::shared_ptr<Entrance> entrance, const GateName& gate,
+                                         const Ask& ask, Deliver deliver) {
+  return attend(joined(std::move(entrance), gate, ask, std::move(deliver)), ask);
+}
+
+AsyncEntries::Ticket AsyncEntries::start_or_deliver(std::shared_ptr<Entrance> entrance,
+                                                    const GateName& gate, const Ask& ask,
+                                                    Deliver deliver,
+                                                    std::shared_ptr<Standing> standing) {
+  auto entry = joined(std::move(entrance), gate, ask, std::move(deliver));
   entry->standing = std::move(standing);
   show_standing(*entry);
+  if (!entry->attempt.is_decided()) return attend(std::move(entry), ask);
+  std::optional<Arrival> arrival = ask_again(*entry);
+  entry->deliver(std::move(*arrival));
+  return {};
+}
+
+// SealAcquiringError if there can be none; the entry gives back what it has.
+void AsyncEntries::start_thread_for(const Entry& entry) {
+  try {
+    worker_->start();
+  } catch (const StoreError& error) {
+    entry.entrance->tell({.kind = Event::Kind::failed, .gate = entry.attempt.gate().view()});
+    seal::throw_not_asked(entry.attempt.gate(), error);
+  }
+}
+
+AsyncEntries::Ticket AsyncEntries::attend(std::unique_ptr<Entry> entry, const Ask& ask) {
+  const std::stop_token closing = entry->entrance->shared_keeper()->closing();
+  start_thread_for(*entry);
   Ticket ticket;
   ticket.entries_ = weak_from_this();
   ticket.number_ = entry->number = ++last_;
@@ -37,7 +71,12 @@ AsyncEntries::Ticket AsyncEntries::start(std::shared_ptr<Entrance> entrance, con
   {
     const std::lock_guard lock(mutex_);
     ready_.push_back(entry->number);
-    entries_.emplace(entry->number, std::move(entry));
+    try {
+      entries_.emplace(entry->number, std::move(entry));
+    } catch (...) {
+      ready_.pop_back();
+      throw;
+    }
   }
   worker_->need(Instant{0});
   return ticket;

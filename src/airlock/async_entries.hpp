@@ -46,7 +46,12 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
   // Takes the place and calls `deliver` once, on the thread, when it is decided. `standing` is kept
   // up to date, if there is one.
   Ticket start(std::shared_ptr<Entrance> entrance, const GateName& gate, const Ask& ask,
-               Deliver deliver, std::shared_ptr<Standing> standing = {});
+               Deliver deliver);
+
+  // The same for a caller that may be answered at once: what is decided by the first question is
+  // delivered before this returns, and needs no thread.
+  Ticket start_or_deliver(std::shared_ptr<Entrance> entrance, const GateName& gate, const Ask& ask,
+                          Deliver deliver, std::shared_ptr<Standing> standing);
 
   explicit AsyncEntries(Clock& clock) noexcept : clock_(clock) {}
 
@@ -70,6 +75,11 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
     std::optional<std::stop_callback<std::function<void()>>> on_close;
   };
 
+  [[nodiscard]] static std::unique_ptr<Entry> joined(std::shared_ptr<Entrance> entrance,
+                                                     const GateName& gate, const Ask& ask,
+                                                     Deliver deliver);
+  [[nodiscard]] Ticket attend(std::unique_ptr<Entry> entry, const Ask& ask);
+  void start_thread_for(const Entry& entry);
   void run();
   [[nodiscard]] std::vector<Entry*> collect();
   [[nodiscard]] std::optional<Arrival> ask_again(Entry& entry);

@@ -71,8 +71,9 @@ bool Attempt::ask() {
   request.line.join = deadline_ > began_;
   if (entrance_.options().refuse_late && !queued_) request.line.max_eta = deadline_ - began_;
   const Instant sent = clock_.now();
-  const Answer answer = entrance_.ask(request);
+  const Answer answer = entrance_.store()->admit(request);
   if (const auto* granted = std::get_if<Granted>(&answer)) {
+    queued_.reset();
     decide(entrance_.take(*granted, sent));
   } else if (const auto* refused = std::get_if<Refused>(&answer)) {
     Refused with_wait = *refused;
@@ -101,14 +102,15 @@ void Attempt::note(const Queued& queued, Duration claim_window) {
 
 void Attempt::join() {
   try {
-    ask();
-  } catch (const StoreError& error) {
-    if (error.kind() == StoreError::Kind::closed) throw;
+    (void)advance();
+  } catch (const SealAcquiringError&) {
+    failure_ = std::current_exception();
   }
 }
 
 bool Attempt::advance() {
   if (outcome_) return true;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   if (queued_ && is_over() && !std::exchange(news_, false)) {
     give_up();
     return true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,8 +20,11 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
   ~Attempt();  // Leaves the line.
 
-  // Takes the place, or is in or refused right away. A failure of the store is kept for wait().
+  // Takes the place, or is in or refused right away. A failure of the store is kept for the next
+  // call: is_decided() says so.
   void join();
+  [[nodiscard]] bool is_decided() const noexcept { return outcome_ || failure_; }
+  [[nodiscard]] const GateName& gate() const noexcept { return gate_; }
 
   // Asks until it is decided, the time is up, or it is told to stop.
   [[nodiscard]] Outcome<Lease> wait();
@@ -60,6 +64,7 @@ class Attempt {
   Duration overdue_{0};  // Asks so long after its turn should have come.
   std::optional<Queued> queued_;
   std::optional<Outcome<Lease>> outcome_;
+  std::exception_ptr failure_;  // Of join().
   bool news_ = false;
   bool ask_failed_ = false;
   bool watched_ = false;

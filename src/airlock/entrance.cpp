@@ -17,9 +17,9 @@ namespace {
 constexpr Duration kParkedWindow = std::chrono::seconds(1);
 constexpr Duration kVisitorWindow = std::chrono::seconds(10);
 
-StoreError not_asked() {
-  return {StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
-          "it failed a moment ago and is not asked again yet"};
+void check_max_wait(Duration max_wait) {
+  if (max_wait >= Duration(0)) return;
+  throw InvalidArgument("max_wait " + to_text(max_wait) + ": 0 or more is needed");
 }
 
 std::optional<Permits> permits_of(const AirlockOptions& options) {
@@ -45,6 +45,11 @@ Entrance::Entrance(std::shared_ptr<Store> store, AirlockOptions options)
   if (options_.outage == Outage::local && options_.local_limit == 0) {
     throw InvalidArgument("local_limit 0: 1 or more is needed");
   }
+  check_max_wait(options_.max_wait);
+  if (options_.limit != 0) {
+    seal::check_lease_ttl("ttl", options_.ttl);
+    seal::check_lease_ttl("max_hold", options_.max_hold);
+  }
   options_.ttl = std::min(options_.ttl, options_.max_hold);
   permits_ = permits_of(options_);
   line_ = line_of(options_);
@@ -64,6 +69,7 @@ void Entrance::throw_closed(const GateName& gate) {
 }
 
 Request Entrance::request(const GateName& gate, const VisitorId& visitor, const Ask& ask) const {
+  if (ask.max_wait) check_max_wait(*ask.max_wait);
   Request request{.gate = gate,
                   .visitor = visitor,
                   .label = ask.label,
@@ -76,12 +82,25 @@ Request Entrance::request(const GateName& gate, const VisitorId& visitor, const 
   return request;
 }
 
-Lease Entrance::take(const Granted& granted, Instant sent) {
+// What cannot be kept is given back.
+Lease Entrance::take(const Granted& granted, Instant sent) try {
   return keeper().keep(granted, sent,
                        {.ttl = options_.ttl,
                         .max_hold = options_.max_hold,
                         .guarded = guards_,
                         .observer = options_.observer});
+} catch (...) {
+  give_back(granted, sent);
+  throw;
+}
+
+void Entrance::give_back(const Granted& granted, Instant sent) noexcept {
+  if (granted.token.fence == 0) return;
+  try {
+    store_->release(granted.token);
+  } catch (const std::exception&) {
+    keeper().owe(granted.token, saturating_add(sent, granted.expires_in));
+  }
 }
 
 Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
@@ -89,7 +108,7 @@ Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
   if (keeper.is_closing()) throw_closed(gate);
   const Instant sent = keeper.clock().recently();
   try {
-    const Answer answer = this->ask(request(gate, VisitorId::random(), ask));
+    const Answer answer = store_->admit(request(gate, VisitorId::random(), ask));
     if (const auto* granted = std::get_if<Granted>(&answer)) {
       Lease lease = take(*granted, sent);
       tell({.kind = Event::Kind::accepted, .gate = gate.view()});
@@ -103,30 +122,15 @@ Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
   }
 }
 
-// Its answer is made where it is needed: copying one costs as much as giving it.
-Answer Entrance::ask(const Request& request) {
-  if (!breaker_.allows(keeper().clock(), kLongestPause)) throw not_asked();
-  Answer answer = ask_store(request);
-  breaker_.succeeded();
-  return answer;
-}
-
-Answer Entrance::ask_store(const Request& request) try {
-  return store_->admit(request);
-} catch (const StoreError&) {
-  breaker_.failed(keeper().clock());
-  throw;
-}
-
 Outcome<Lease> Entrance::enter(const GateName& gate, const Ask& ask) {
   if (ask.max_wait.value_or(options_.max_wait) <= Duration(0)) return try_enter(gate, ask);
   return Attempt(*this, gate, ask).wait();
 }
 
-// The outage policy. Called while the StoreError is being handled.
+// The outage policy (outage.hpp). Called while the StoreError is being handled.
 Outcome<Lease> Entrance::without_store(const GateName& gate, const Ask& ask,
                                        const StoreError& cause) {
-  if (options_.outage == Outage::closed || cause.kind() == StoreError::Kind::closed) {
+  if (options_.outage == Outage::closed || cause.kind() != StoreError::Kind::unavailable) {
     tell({.kind = Event::Kind::failed, .gate = gate.view()});
     seal::throw_not_asked(gate, cause);
   }
@@ -166,7 +170,7 @@ Answer Entrance::ask(const GateName& gate, const VisitorId& visitor, const Ask& 
   request.line.claim_window = options_.claim_window.value_or(kVisitorWindow);
   if (options_.refuse_late) request.line.max_eta = ask.max_wait.value_or(options_.max_wait);
   try {
-    return this->ask(request);
+    return store_->admit(request);
   } catch (const StoreError& error) {
     tell({.kind = Event::Kind::failed, .gate = gate.view()});
     seal::throw_not_asked(gate, error);

@@ -6,12 +6,12 @@
 #include "airlock/airlock.hpp"
 #include "airlock/keeper.hpp"
 #include "airlock/telling.hpp"
-#include "base/breaker.hpp"
 #include "base/per_process.hpp"
 
 namespace airlock::keeping {
 
-// How airlocks, bulkheads and locks get their leases: options and a store, any gate of it.
+// How airlocks, bulkheads and locks get their leases: options and a store, any gate of it. It
+// remembers no failure: a store that fails at one gate, shard or server may serve the others.
 class Entrance {
  public:
   Entrance(std::shared_ptr<Store> store, AirlockOptions options);
@@ -42,15 +42,12 @@ class Entrance {
   [[noreturn]] static void throw_closed(const GateName& gate);
   [[nodiscard]] Request request(const GateName& gate, const VisitorId& visitor,
                                 const Ask& ask) const;
-  [[nodiscard]] Answer ask(const Request& request);
-  [[nodiscard]] Answer ask_store(const Request& request);
   [[nodiscard]] Answer ask(const GateName& gate, const VisitorId& visitor, const Ask& ask, Has has);
   [[nodiscard]] Lease take(const Granted& granted, Instant sent);
+  void give_back(const Granted& granted, Instant sent) noexcept;
   [[nodiscard]] Outcome<Lease> without_store(const GateName& gate, const Ask& ask,
                                              const StoreError& cause);
   [[nodiscard]] Entrance& local();
-
-  static constexpr Duration kLongestPause = std::chrono::seconds(1);
 
   std::shared_ptr<Store> store_;
   AirlockOptions options_;
@@ -58,7 +55,6 @@ class Entrance {
   Line line_;
   bool guards_ = true;
   base::PerProcess<std::shared_ptr<Keeper>> keeper_;
-  base::Breaker breaker_{std::chrono::milliseconds(50), kLongestPause};
   base::PerProcess<std::unique_ptr<Entrance>> local_;  // Outage::local.
 };
 

@@ -16,6 +16,12 @@ constexpr Duration kCloseTimeout = std::chrono::seconds(1);
 // Renewals so close to one another are one call.
 constexpr Duration kSoon = std::chrono::milliseconds(50);
 
+// A shard or server that is busy is waited for until the next lease is due, but at least this long.
+constexpr Duration kLeastWait = std::chrono::milliseconds(20);
+
+// What could not be done, for want of a thread, is tried again after this.
+constexpr Duration kAgain = std::chrono::milliseconds(100);
+
 // A renewal beyond the end of max_hold is none.
 bool is_renewable(const Held& held) noexcept { return held.store_end < held.hold_end; }
 
@@ -50,10 +56,11 @@ Held* Keeper::new_held() {
   return std::exchange(free_, free_->next_free);
 }
 
-Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
+// Counts as soon as its timer is set, which is the last that can fail.
+Held& Keeper::enlist(const Granted& granted, Instant sent, const Terms& terms) {
   const bool lasts = granted.token.fence != 0;
   const Duration ttl = granted.expires_in;
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   Held& held = *new_held();
   held.token = granted.token;
   held.slot = granted.slot;
@@ -65,12 +72,20 @@ Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
   held.deadline.store(lasts ? seal::deadline(sent, ttl) : kForever, std::memory_order_relaxed);
   held.store_end = saturating_add(sent, ttl);
   held.serial = ++last_serial_;
+  if (lasts) renewals_.set(held, sent + renew_after(held, ttl));
   ++leases_;
-  if (!lasts) return Lease(shared_from_this(), &held);
-  const Instant due = sent + renew_after(held, ttl);
-  renewals_.set(held, due);
-  lock.unlock();
-  keep_.need(due);
+  return held;
+}
+
+Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
+  Held& held = enlist(granted, sent, terms);
+  try {
+    if (granted.token.fence != 0) keep_.need(sent + renew_after(held, granted.expires_in));
+  } catch (const StoreError&) {
+    end(held);
+    forget(&held);
+    throw;
+  }
   return Lease(shared_from_this(), &held);
 }
 
@@ -104,6 +119,7 @@ void Keeper::unwatch(const Token& token) noexcept {
 // --- lost ---
 
 std::stop_token Keeper::lost(Held& held) {
+  if (held.deadline.load(std::memory_order_relaxed) != kForever) alarm_.start();
   std::unique_lock lock(mutex_);
   if (held.lost) return held.lost->get_token();
   held.lost.emplace();
@@ -137,7 +153,7 @@ void Keeper::check_soon(Held& held, std::uint64_t serial) {
     if (held.serial != serial || held.is_lost) return;
     renewals_.set(held, Instant{0});
   }
-  keep_.need(Instant{0});
+  (void)keep_.try_need(Instant{0});  // It has its thread, or it would not be kept.
 }
 
 bool Keeper::has_losses() {
@@ -183,6 +199,7 @@ struct Keeper::Renewing {
   };
   std::vector<Lease> leases;
   std::vector<RenewItem> items;
+  Duration at_most = kForever;
 };
 
 void Keeper::keep_all() {
@@ -193,11 +210,18 @@ void Keeper::keep_all() {
       const std::lock_guard lock(mutex_);
       collect_due(due, clock().now());
       more = !due.leases.empty();
-      if (!more) keep_.plan(std::min(renewals_.first(), debts_.next()));
+      if (!more) keep_.plan(next_work());
+      due.at_most = std::max(renewals_.first() - clock().now(), kLeastWait);
     }
     if (more) renew(due);
-    if (has_losses()) alarm_.need(Instant{0});
+    if (has_losses()) (void)alarm_.try_need(Instant{0});
   }
+}
+
+// REQUIRES: the mutex. While losses wait for airlock-alarm, which perhaps cannot be started, soon.
+Instant Keeper::next_work() {
+  const Instant to_tell = losses_.empty() ? kForever : clock().now() + kAgain;
+  return std::min({renewals_.first(), debts_.next(), to_tell});
 }
 
 // Those whose time has come, and with them those whose time comes soon: waking up costs more than a
@@ -235,8 +259,8 @@ bool Keeper::retire(Held& held, Instant now) {
 void Keeper::renew(Renewing& due) {
   const Instant sent = clock().now();
   try {
-    store_->renew(due.items);
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the items tell
+    store_->renew_within(due.items, due.at_most);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the items tell
   }
   const std::lock_guard lock(mutex_);
   const Instant now = clock().now();
@@ -267,7 +291,7 @@ void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
 
 void Keeper::owe(const Token& token, Instant until) noexcept {
   debts_.add(token, until);
-  keep_.need(Instant{0});
+  (void)keep_.try_need(Instant{0});  // Without a thread it waits for whoever needs one next.
 }
 
 // --- the end ---
@@ -297,6 +321,11 @@ bool Keeper::drain(Duration at_most) {
 }
 
 bool Keeper::flush(Duration at_most) {
+  {
+    const std::lock_guard lock(mutex_);
+    // Perhaps no thread could be started when it was owed.
+    if (!debts_.all_paid()) (void)keep_.try_need(debts_.next());
+  }
   return await(at_most, [this] { return debts_.all_paid(); });
 }
 

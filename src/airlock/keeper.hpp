@@ -74,10 +74,11 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] Clock& clock() const noexcept { return store_->clock(); }
   [[nodiscard]] bool is_own() const noexcept;  // Not inherited through fork().
 
-  // Takes charge of an admission; `sent` is a moment before the question left.
+  // Takes charge of an admission; `sent` is a moment before the question left. StoreError (no_room)
+  // if no thread can be started that would renew it: then it is still the caller's.
   [[nodiscard]] Lease keep(const Granted& granted, Instant sent, const Terms& terms);
 
-  // For Lease.
+  // For Lease. StoreError (no_room) if no thread can be started that would fire it.
   [[nodiscard]] std::stop_token lost(Held& held);
   // Before it is given back: it is renewed no more, and no alarm sounds. After it was given back, or
   // is owed: it counts no more.
@@ -105,12 +106,14 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
 
   void stop_async_entries() noexcept;
   [[nodiscard]] Held* new_held();
+  [[nodiscard]] Held& enlist(const Granted& granted, Instant sent, const Terms& terms);
   void unwatch(const Token& token) noexcept;
   void set_lost(Held& held);
   [[nodiscard]] bool has_losses();
   void check_soon(Held& held, std::uint64_t serial);
 
   void keep_all();  // airlock-keep
+  [[nodiscard]] Instant next_work();
   void collect_due(Renewing& due, Instant now);
   bool retire(Held& held, Instant now);
   void renew(Renewing& due);

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "airlock/keeper.hpp"
+#include "base/immortal.hpp"
 #include "base/per_process.hpp"
 
 // Which store of this process has which keeper.
@@ -20,10 +21,11 @@ struct Registry {
   std::unordered_map<Store*, Known> stores;
 };
 
-// Never destroyed: leases in static objects may outlive any order of destruction.
+// Leases in static objects may outlive any order of destruction.
+constinit base::Immortal<base::PerProcess<std::unique_ptr<Registry>>> g_registries;
+
 Registry& registry() {
-  static auto& registries = *new base::PerProcess<std::unique_ptr<Registry>>;
-  return *registries.get([] { return std::make_unique<Registry>(); });
+  return *g_registries.value.get([] { return std::make_unique<Registry>(); });
 }
 
 }  // namespace

@@ -71,12 +71,18 @@ void Lease::abandon() noexcept {
 
 Lease Lease::adopt(const std::shared_ptr<Store>& store, const Token& token, Duration ttl) {
   if (!store) throw InvalidArgument("a lease needs a store");
+  seal::check_lease_ttl("ttl", ttl);
   const Instant sent = store->clock().now();
   const bool renewed = store->renew(token, ttl) == Renewal::renewed;
   std::optional<Granted> granted = renewed ? store->adopt(token) : std::nullopt;
   if (!granted) throw_ended(token.gate);
   granted->expires_in = ttl;
-  return keeping::Keeper::of(store)->keep(*granted, sent, {.ttl = ttl});
+  try {
+    return keeping::Keeper::of(store)->keep(*granted, sent, {.ttl = ttl});
+  } catch (const StoreError&) {
+    store->disown(token);
+    throw;
+  }
 }
 
 Token Lease::token() const { return held_->token; }

@@ -8,13 +8,15 @@
 #include <utility>
 
 #include "airlock/mailbox_state.hpp"
+#include "base/descriptor.hpp"
 #include "base/posix.hpp"
 
 namespace airlock {
 namespace keeping {
 
 // A semaphore: each read takes one, so that it stays readable while a callback waits.
-MailboxState::MailboxState() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)) {
+MailboxState::MailboxState()
+    : fd_(base::above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE))) {
   if (fd_ < 0) base::throw_errno("eventfd", errno);
 }
 

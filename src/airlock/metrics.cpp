@@ -29,7 +29,7 @@ Gates read(Store& store, const std::function<bool(std::string_view)>& include) {
     const auto view = store.look(name);
     if (!view) continue;  // Forgotten since it was listed.
     const bool has_limit = view->counts.limit != 0 || view->override_limit;
-    gates.push_back({name, view->counts, has_limit, view->counters});
+    gates.push_back({name, displayed(view->counts), has_limit, view->counters});
   }
   return gates;
 }
@@ -93,7 +93,7 @@ void write_waits(Text& text, const Gates& gates) {
 }
 
 void write_gauges(Text& text, const Gates& gates) {
-  text.family("airlock_in_use", "gauge", "The weight of those inside.");
+  text.family("airlock_in_use", "gauge", "The weight of those inside; a lock counts as 1.");
   write_simple(text, gates, "airlock_in_use", [](const Gate& g) { return g.counts.in_use; });
 
   text.family("airlock_limit", "gauge", "How much may be inside now.");
@@ -101,6 +101,9 @@ void write_gauges(Text& text, const Gates& gates) {
     if (!gate.has_limit) continue;
     text.sample("airlock_limit", {{"gate", gate.name}}, std::to_string(gate.counts.limit));
   }
+
+  text.family("airlock_holders", "gauge", "Visitors inside.");
+  write_simple(text, gates, "airlock_holders", [](const Gate& g) { return g.counts.holders; });
 
   text.family("airlock_waiting", "gauge", "Visitors in the line.");
   write_simple(text, gates, "airlock_waiting", [](const Gate& g) { return g.counts.waiting; });

@@ -1,17 +1,17 @@
 #include "airlock/worker.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
-#include "base/block_signals.hpp"
+#include "airlock/error.hpp"
 #include "base/fork.hpp"
 #include "base/per_process.hpp"
+#include "base/thread.hpp"
 
 namespace airlock::keeping {
 struct Worker::State {
@@ -38,6 +38,7 @@ struct Worker::State {
   std::uint64_t generation = base::fork_generation();
 
   std::atomic<Instant> planned{kForever};  // When it wakes; the past while it works.
+  std::atomic<bool> has_thread = false;
   std::mutex mutex;
   std::condition_variable changed;
   Instant needed = kForever;  // The first moment asked for that has not come.
@@ -77,18 +78,36 @@ void Worker::plan(Instant next) noexcept {
   state_->planned = std::min(next, state_->needed);
 }
 
+// REQUIRES: the mutex, so that the thread begins when the caller is done.
+void Worker::start_unless_running() {
+  if (state_->thread.joinable() || state_->stopping) return;
+  state_->thread = base::start_thread(state_->name, [state = state_] { state->run(); });
+  state_->planned = Instant::min();
+  state_->has_thread = true;
+}
+
+void Worker::start() {
+  if (state_->has_thread.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(state_->mutex);
+  start_unless_running();
+}
+
 void Worker::need(Instant at) {
   if (at >= state_->planned.load()) return;
   const std::lock_guard lock(state_->mutex);
+  start_unless_running();
   state_->woken = true;
   if (at != Instant{0}) state_->needed = std::min(state_->needed, at);
-  if (!state_->thread.joinable() && !state_->stopping) {
-    const base::BlockSignals blocked;
-    state_->planned = Instant::min();
-    state_->thread = std::thread([state = state_] { state->run(); });
-    pthread_setname_np(state_->thread.native_handle(), state_->name);
-  }
   state_->changed.notify_one();
+}
+
+bool Worker::try_need(Instant at) noexcept try {
+  need(at);
+  return true;
+} catch (const StoreError&) {
+  return false;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace airlock::keeping

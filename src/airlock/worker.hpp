@@ -26,11 +26,19 @@ class Worker {
   // needed again and again, for what is over each time before it is due, is not woken each time.
   void plan(Instant next) noexcept;
 
-  // Makes sure that it works at that moment or before; 0: now. Cheap where it will anyway.
+  // Makes sure that it works at that moment or before; 0: now. Cheap where it will anyway. StoreError
+  // (no_room) if it has no thread yet and none can be started: all is as before, and the next call
+  // tries again.
   void need(Instant at);
+  [[nodiscard]] bool try_need(Instant at) noexcept;  // False instead.
+
+  // Makes sure that it has a thread, so that need() cannot fail any more.
+  void start();
 
  private:
   struct State;
+
+  void start_unless_running();
 
   std::shared_ptr<State> state_;  // The thread has it too.
 };

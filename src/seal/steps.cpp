@@ -12,6 +12,8 @@
 namespace airlock::seal {
 namespace {
 
+constexpr Duration kLeastMargin = std::chrono::milliseconds(10);
+
 std::string about(const GateName& gate, const std::string& text) {
   return "gate " + base::quoted(gate.view()) + ": " + text;
 }
@@ -40,8 +42,14 @@ void allow_for(std::span<const Extension> extensions, Instant sent) {
 }  // namespace
 
 Instant deadline(Instant sent, Duration lasts) noexcept {
-  constexpr Duration kLeast = std::chrono::milliseconds(10);
-  return sent + lasts - std::max(kLeast, lasts / 100);
+  return sent + lasts - std::max(kLeastMargin, lasts / 100);
+}
+
+void check_lease_ttl(const char* name, Duration ttl) {
+  if (ttl > kLeastMargin || ttl <= Duration(0)) return;  // The store checks the rest.
+  throw InvalidArgument(
+      std::string(name) + " " + to_text(ttl) + ": more than " + to_text(kLeastMargin) +
+      " is needed; so much earlier a lease ends for its holder than in the store");
 }
 
 void throw_not_asked(const GateName& gate, const StoreError& cause) {

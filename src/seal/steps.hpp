@@ -18,6 +18,9 @@ namespace airlock::seal {
 // Until when an admission that `lasts` from an answer on is safe to use.
 [[nodiscard]] Instant deadline(Instant sent, Duration lasts) noexcept;
 
+// InvalidArgument for a ttl with which no lease would ever be valid by its deadline.
+void check_lease_ttl(const char* name, Duration ttl);
+
 // SealAcquiringError over the StoreError that is being handled.
 [[noreturn]] void throw_not_asked(const GateName& gate, const StoreError& cause);
 
