@@ -1,14 +1,17 @@
 #include "child.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 
 #include "airlock/error.hpp"
 #include "command.hpp"
+#include "inherited.hpp"
 #include "output.hpp"
 
 namespace airlock::cli {
@@ -48,18 +51,51 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
   return merged;
 }
 
+// What it takes to start a program, ready before vfork().
+struct Start {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  sigset_t mask;
+  pid_t parent;  // It dies with this one; 0: it does not.
+  bool own_group;
+};
+
 // In the child, which has the parent's memory until exec: system calls only. Leaves in `error` why
 // it did not start.
-[[noreturn]] void become(const char* path, char* const* arguments, char* const* environment,
-                         const sigset_t& mask, pid_t parent, volatile int& error) noexcept {
-  if (parent != 0) {
+[[noreturn]] void become(const Start& start, volatile int& error) noexcept {
+  if (start.parent != 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(kNotExecutable);  // It died before that.
+    if (getppid() != start.parent) _exit(kNotExecutable);  // It died before that.
   }
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  execve(path, arguments, environment);
+  if (start.own_group) setpgid(0, 0);
+  restore_dispositions();
+  pthread_sigmask(SIG_SETMASK, &start.mask, nullptr);
+  execve(start.path, start.arguments, start.environment);
   error = errno;
   _exit(kNotExecutable);
+}
+
+// The process; 0 and errno if there is none. A copy of this process would cost more than many
+// commands take. No handler can run in the child.
+pid_t spawn(const Start& start) {
+  volatile int error = 0;
+  const pid_t pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (pid == 0) become(start, error);
+  if (pid < 0) throw Exit{kSystem, "no process for the command: " + error_text(errno)};
+  if (error == 0) return pid;
+  waitpid(pid, nullptr, 0);
+  errno = error;
+  return 0;
+}
+
+// A program for another kind of machine is no script, though it cannot be executed either.
+bool is_text(const char* path) {
+  const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  std::array<char, 128> begin{};
+  const ssize_t size = read(file.get(), begin.data(), begin.size());
+  return size >= 0 && std::string_view(begin.data(), static_cast<std::size_t>(size)).find('\0') ==
+                          std::string::npos;
 }
 
 int shell_status(int status) {
@@ -88,26 +124,36 @@ std::string find_executable(const std::string& command) {
   }
 }
 
-Child::Child(const Plan& plan, const Signals& signals) {
+bool has_terminal() noexcept {
+  return Descriptor(open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)).get() >= 0;
+}
+
+Child::Child(const Plan& plan, const Signals& signals) : own_group_(plan.own_group) {
   const std::vector<char*> arguments = pointers(plan.arguments);
   const std::vector<std::string> merged = merged_environment(plan.environment);
   const std::vector<char*> environment = pointers(merged);
-  const pid_t parent = plan.outlives_us ? 0 : getpid();
-  volatile int error = 0;
-  // A copy of this process would cost more than many commands take. No handler can run in the child.
-  pid_ = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
-  if (pid_ == 0) {
-    become(plan.path.c_str(), arguments.data(), environment.data(), signals.inherited(), parent,
-           error);
+  Start start{.path = plan.path.c_str(),
+              .arguments = arguments.data(),
+              .environment = environment.data(),
+              .mask = signals.inherited(),
+              .parent = plan.outlives_us ? 0 : getpid(),
+              .own_group = plan.own_group};
+  pid_ = spawn(start);
+  if (pid_ == 0 && errno == ENOEXEC && is_text(start.path)) {
+    std::vector<std::string> script = {"sh", plan.path};
+    script.insert(script.end(), plan.arguments.begin() + 1, plan.arguments.end());
+    const std::vector<char*> shell_arguments = pointers(script);
+    start.path = "/bin/sh";
+    start.arguments = shell_arguments.data();
+    pid_ = spawn(start);
   }
-  if (pid_ < 0) fail_to_start(plan.path, errno);
-  if (error == 0) return;
-  waitpid(pid_, nullptr, 0);
-  fail_to_start(plan.path, error);
+  if (pid_ == 0) fail_to_start(plan.path, errno);
 }
 
 void Child::send(int signal) const noexcept {
-  if (!status_) kill(pid_, signal);
+  if (status_) return;
+  const bool for_one = signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGWINCH;
+  kill(own_group_ && !for_one ? -pid_ : pid_, signal);
 }
 
 std::optional<int> Child::status() {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "airlock/duration.hpp"
@@ -19,6 +21,9 @@ namespace airlock::cli {
 // Stable: scripts depend on them.
 inline constexpr int kUsage = 64;
 inline constexpr int kUnavailable = 69;
+inline constexpr int kInternal = 70;
+inline constexpr int kSystem = 71;  // No memory, descriptor, process or thread was to be had.
+inline constexpr int kOutput = 74;  // Standard output cannot be written to.
 inline constexpr int kRefused = 75;
 inline constexpr int kLost = 76;
 inline constexpr int kNotExecutable = 126;
@@ -37,15 +42,21 @@ struct Command {
   std::vector<std::string> after_dashes = {};  // What follows `--`. For run.
   std::function<int()> action = {};
 
+  // For commands that admit: a segment that is not there is made.
   [[nodiscard]] std::shared_ptr<Store> open() const { return open_store(store_uri); }
+
+  // For commands that look or set: StoreError (unavailable) for a segment that is not there.
+  [[nodiscard]] std::shared_ptr<Store> open_existing() const;
+  void require_existing() const;  // The check alone.
 };
 
 // One for every subcommand, or for a few that belong together; each in a file of that name.
 void add_run(CLI::App& app, Command& command);
 void add_acquire(CLI::App& app, Command& command);  // acquire, release, renew
 void add_take(CLI::App& app, Command& command);
-void add_look(CLI::App& app, Command& command);   // ls, show, metrics
-void add_steer(CLI::App& app, Command& command);  // limit, pause, resume, revoke, purge
+void add_look(CLI::App& app, Command& command);    // ls, show, metrics
+void add_steer(CLI::App& app, Command& command);   // limit, pause, resume, revoke, purge
+void add_stores(CLI::App& app, Command& command);  // stores, store rm
 
 void add_top(CLI::App& app, Command& command);
 void add_doctor(CLI::App& app, Command& command);
@@ -54,10 +65,41 @@ void add_demo(CLI::App& app, Command& command);
 // What the store said where an operation failed because of it.
 [[nodiscard]] std::optional<StoreError> store_failure(const std::exception& error);
 
-// Options and arguments whose text has rules of ours: InvalidArgument while parsing.
+// The one way to read the value of an option. InvalidArgument while parsing names the option, the
+// value and the rule, in words of the shell.
+CLI::Option* add_text(CLI::App& app, const std::string& name,
+                      const std::function<void(const std::string& text)>& read,
+                      const std::string& help);
 CLI::Option* add_duration(CLI::App& app, const std::string& name, Duration& value,
                           const std::string& help);
 CLI::Option* add_gate(CLI::App& app, std::optional<GateName>& value);
+
+// The same for whole numbers from `min` to `max`.
+[[nodiscard]] std::uint64_t parse_number(const std::string& text, std::uint64_t min,
+                                         std::uint64_t max);
+template <typename Number>
+CLI::Option* add_number(CLI::App& app, const std::string& name, Number& value, std::uint64_t min,
+                        std::uint64_t max, const std::string& help) {
+  const auto read = [&value, min, max](const std::string& text) {
+    value = static_cast<Number>(parse_number(text, min, max));
+  };
+  return add_text(app, name, read, help)->type_name("N");
+}
+
+// The same for one of a few words. The place of the word in `words`.
+[[nodiscard]] std::size_t parse_choice(const std::string& text,
+                                       const std::vector<std::string>& words);
+template <typename Value>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, Value& value,
+                        const std::vector<std::pair<std::string, Value>>& choices,
+                        const std::string& help) {
+  const auto read = [&value, choices](const std::string& text) {
+    std::vector<std::string> words;
+    for (const auto& choice : choices) words.push_back(choice.first);
+    value = choices[parse_choice(text, words)].second;
+  };
+  return add_text(app, name, read, help);
+}
 
 // A subcommand whose options are kept in one object for as long as it may run.
 template <typename Options>
@@ -65,7 +107,8 @@ CLI::App& add_subcommand(CLI::App& app, Command& command, const char* name, cons
                          const std::shared_ptr<Options>& options,
                          int (*action)(const Command& command, Options& options)) {
   CLI::App& added = *app.add_subcommand(name, help);
-  added.add_option("--store", command.store_behind)->group("");
+  added.add_option("--store", command.store_behind, "The store [$AIRLOCK_STORE, else shm:]")
+      ->type_name("URI");
   added.callback([&command, options, action] {
     command.action = [&command, options, action] {
       if (!command.store_behind.empty()) command.store_uri = command.store_behind;

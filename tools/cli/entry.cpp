@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
-#include <map>
+#include <system_error>
 #include <thread>
 
 #include "airlock/error.hpp"
+#include "nesting.hpp"
 #include "waiting_line.hpp"
 
 namespace airlock::cli {
@@ -20,29 +22,52 @@ constexpr std::uint32_t kReaders = 1 << 16;
 
 constexpr std::chrono::milliseconds kBusyPause{100};
 
-const std::map<std::string, Order> kOrders = {{"fifo", Order::fifo},
-                                              {"priority", Order::priority},
-                                              {"lottery", Order::lottery},
-                                              {"aging", Order::aging_lottery}};
+constexpr std::uint32_t kMostSlots = 1U << 31;
 
 bool is_lock(const Entry& entry) { return entry.slots == 0 && (entry.lock || entry.rates.empty()); }
 
+std::uint32_t weight_of(const Entry& entry) {
+  return is_lock(entry) && !entry.shared ? kReaders : entry.weight;
+}
+
+std::uint32_t limit_of(const Entry& entry) { return is_lock(entry) ? kReaders : entry.slots; }
+
 Ask ask_of(const Entry& entry, std::stop_token stop) {
-  const std::uint32_t weight = is_lock(entry) && !entry.shared ? kReaders : entry.weight;
   return {.max_wait = entry.nonblock ? Duration(0) : entry.wait,
           .stop = std::move(stop),
           .priority = entry.priority,
-          .weight = weight,
-          .cost = entry.cost};
+          .weight = weight_of(entry),
+          .cost = entry.cost,
+          .label = entry.label};
 }
 
-// Waits in a thread of its own, so that this one can look after signals and the screen.
-Outcome<Lease> wait_in_line(const Airlock& airlock, const Entry& entry, Signals& signals) {
-  std::stop_source stop;
-  Place place = airlock.join(ask_of(entry, stop.get_token()));
+// Ends a wait whatever ends its scope.
+struct StopAtEnd {
+  std::stop_source& stop;
+  ~StopAtEnd() { stop.request_stop(); }
+};
+
+void refuse_if_outer_holds(const Command& command, const Entry& entry, Place& place) {
+  const Standing standing{.gate = *entry.gate,
+                          .position = std::max(place.position(), 1U),
+                          .weight = weight_of(entry),
+                          .limit = limit_of(entry),
+                          .is_lock = is_lock(entry)};
+  if (!holds(entry) || !waits_for_outer(*command.open(), standing)) return;
+  place.leave();
+  throw Exit{entry.conflict_status,
+             "gate \"" + entry.gate->text() +
+                 "\": refused, this command is already inside it and would wait for itself"};
+}
+
+// The place is waited for in a thread of its own, so that this one can look after signals and the
+// screen.
+Outcome<Lease> wait_in_line(Place& place, std::stop_source& stop, const Entry& entry,
+                            Signals& signals) {
   std::optional<Outcome<Lease>> outcome;
   std::exception_ptr failure;
-  const Descriptor decided(eventfd(0, EFD_CLOEXEC));
+  const Descriptor decided =
+      Descriptor::checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "to wait with");
   std::jthread waiter([&] {
     try {
       outcome.emplace(place.wait());
@@ -51,6 +76,7 @@ Outcome<Lease> wait_in_line(const Airlock& airlock, const Entry& entry, Signals&
     }
     eventfd_write(decided.get(), 1);
   });
+  const StopAtEnd stop_at_end{stop};
   WaitingLine line(*entry.gate);
   int signal = 0;
   while (!poll_readable(decided.get(), signals, line.interval())) {
@@ -66,28 +92,42 @@ Outcome<Lease> wait_in_line(const Airlock& airlock, const Entry& entry, Signals&
   return std::move(*outcome);
 }
 
+// Two or three digits, and never less than it is.
+std::string rounded_up(Duration duration) {
+  constexpr std::array<std::int64_t, 6> kUnits = {3'600'000'000, 600'000'000, 10'000'000,
+                                                  1'000'000,     100'000,     1'000};
+  for (const std::int64_t unit : kUnits) {
+    if (duration.count() >= 10 * unit)
+      return to_text(Duration((duration.count() + unit - 1) / unit * unit));
+  }
+  return to_text(duration);
+}
+
 // The gate as these options see it.
 Airlock airlock_of(const Command& command, const Entry& entry) {
   if (entry.slots != 0 && entry.weight > entry.slots) {
     throw InvalidArgument("weight " + std::to_string(entry.weight) + ": 1 to the slots, " +
                           std::to_string(entry.slots));
   }
-  AirlockOptions options{.limit = is_lock(entry) ? kReaders : entry.slots,
+  AirlockOptions options{.limit = limit_of(entry),
                          .ttl = entry.ttl,
                          .rates = entry.rates,
                          .max_wait = entry.wait,
-                         .max_hold = entry.max_hold,
                          .order = entry.order,
                          .exclusive = is_lock(entry)};
   if (entry.run_on_outage) options.outage = Outage::open;
   return {command.open(), *entry.gate, options};
 }
 
-Outcome<Lease> ask(const Airlock& airlock, const Entry& entry, Signals& signals) {
-  Outcome<Lease> lease = airlock.try_enter(ask_of(entry, {}));
-  const bool waits = !lease && !entry.nonblock && entry.wait > Duration(0) &&
-                     lease.error().reason != Reason::never;
-  return waits ? wait_in_line(airlock, entry, signals) : std::move(lease);
+// Asks with its place in the line from the first question on: who waits is not refused.
+Outcome<Lease> ask(const Command& command, const Entry& entry, Signals& signals) {
+  const Airlock airlock = airlock_of(command, entry);
+  if (entry.nonblock || entry.wait <= Duration(0)) return airlock.try_enter(ask_of(entry, {}));
+  std::stop_source stop;
+  Place place = airlock.join(ask_of(entry, stop.get_token()));
+  if (place.position() == 0) return place.wait();  // It is decided.
+  refuse_if_outer_holds(command, entry, place);
+  return wait_in_line(place, stop, entry, signals);
 }
 
 bool is_busy(const SealAcquiringError& error) {
@@ -103,7 +143,7 @@ Outcome<Lease> ask_while_busy(const Command& command, const Entry& entry, Signal
   Entry rest = entry;
   while (true) {
     try {
-      return ask(airlock_of(command, rest), rest, signals);
+      return ask(command, rest, signals);
     } catch (const SealAcquiringError& error) {
       if (!is_busy(error) || Clock::system().now() >= deadline) throw;
     }
@@ -115,28 +155,35 @@ Outcome<Lease> ask_while_busy(const Command& command, const Entry& entry, Signal
 
 }  // namespace
 
-void add_permit_options(CLI::App& app, Entry& entry) {
+void add_permit_options(CLI::App& app, Entry& entry, const std::string& ttl_help) {
   auto* const lock = app.add_flag("-x,--lock,--exclusive", entry.lock,
                                   "One at a time: the default, unless there are slots or rates");
   auto* const shared = app.add_flag("-s,--shared", entry.shared,
                                     "With others that share, without those that do not");
-  auto* const slots = app.add_option("--slots", entry.slots, "So many at once")
-                          ->check(CLI::Range(1U, 1U << 31))
-                          ->type_name("N");
-  app.add_option("--weight", entry.weight, "How many of the slots this one takes")
+  auto* const slots = add_number(app, "--slots", entry.slots, 1, kMostSlots, "So many at once");
+  add_number(app, "--weight", entry.weight, 1, kMostSlots, "How many of the slots this one takes")
       ->needs(slots)
       ->type_name("W");
   slots->excludes(lock)->excludes(shared);
-  add_duration(app, "--ttl", entry.ttl, "Out after this if it vanishes [30s]; renewed till then");
+  add_duration(app, "--ttl", entry.ttl, ttl_help);
+  app.add_option("--label", entry.label, "What `show` lists it as, at most 64 bytes")
+      ->type_name("TEXT");
 }
 
 void add_rate_options(CLI::App& app, Entry& entry) {
   const auto read = [&entry](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) entry.rates.push_back(Rate::parse(text));
-    return true;
+    for (const std::string& text : texts) {
+      try {
+        entry.rates.push_back(Rate::parse(text));
+      } catch (const InvalidArgument& error) {
+        throw InvalidArgument(std::string("--rate: ") + error.what());
+      }
+    }
   };
-  app.add_option("--rate", read, "Not more often than 100/s, 10/1m, 100/s,burst=20; several add up")
+  app.add_option_function<std::vector<std::string>>(
+         "--rate", read, "Not more often than 100/s or 10/1m,burst=20; several: all allow it")
       ->type_name("RATE")
+      ->take_all()
       ->allow_extra_args(false);
 }
 
@@ -144,31 +191,58 @@ void add_wait_options(CLI::App& app, Entry& entry) {
   auto* const wait =
       add_duration(app, "-w,--wait,--timeout", entry.wait, "Waits so long for its turn [forever]");
   app.add_flag("-n,--nonblock,--nb", entry.nonblock, "Does not wait")->excludes(wait);
-  app.add_option("--order", entry.order, "Who is next: fifo, priority, lottery, aging")
-      ->transform(CLI::CheckedTransformer(kOrders))
+  add_choice<Order>(app, "--order", entry.order,
+                    {{"fifo", Order::fifo},
+                     {"priority", Order::priority},
+                     {"lottery", Order::lottery},
+                     {"aging", Order::aging_lottery}},
+                    "Who is next: fifo [default], priority, lottery, aging")
       ->type_name("ORDER");
-  app.add_option("--priority", entry.priority, "With --order priority: higher is sooner")
-      ->check(CLI::Range(0U, std::uint32_t{kMaxPriority}))
+  add_number(app, "--priority", entry.priority, 0, kMaxPriority,
+             "0 to 4095, higher is sooner; needs --order priority")
       ->type_name("P");
   add_conflict_status(app, entry);
   app.add_flag("-v,--verbose", entry.verbose, "Says how long it waited");
 }
 
 void add_conflict_status(CLI::App& app, Entry& entry) {
-  app.add_option("-E,--conflict-exit-code", entry.conflict_status, "Status if refused [75]")
-      ->check(CLI::Range(0, 255))
-      ->type_name("N");
+  add_number(app, "-E,--conflict-exit-code", entry.conflict_status, 0, 255,
+             "Status if refused [75]");
+}
+
+bool holds(const Entry& entry) { return is_lock(entry) || entry.slots != 0; }
+
+void require_shared_store(const Command& command) {
+  if (!command.store_uri.starts_with("memory:")) return;
+  throw InvalidArgument("store \"" + command.store_uri +
+                        "\": every process has its own, so it would guard nothing; use shm: for "
+                        "this host or redis:// for several");
 }
 
 std::string why(const Refused& refused, const Entry& entry) {
-  std::string text = "gate \"" + entry.gate->text() + "\": ";
-  if (refused.reason == Reason::late) return text + "still waiting after " + to_text(entry.wait);
-  text += std::string("refused, ") + to_text(refused.reason);
-  if (refused.retry_after == kForever) return text;
-  return text + "; worth another try in " + to_text(refused.retry_after);
+  const std::string text = "gate \"" + entry.gate->text() + "\": ";
+  const std::string again =
+      refused.retry_after == kForever ? "" : "; try again in " + rounded_up(refused.retry_after);
+  switch (refused.reason) {
+    case Reason::full:
+      return text + "refused, it is full" + again;
+    case Reason::rate:
+      return text + "refused, its rate is used up" + again;
+    case Reason::paused:
+      return text + "refused, it is paused" + again;
+    case Reason::line_full:
+      return text + "refused, its line is full" + again;
+    case Reason::late:
+      return text + "still waiting after " + rounded_up(entry.wait);
+    case Reason::never:
+      break;
+  }
+  return text + "refused for good, cost " + std::to_string(entry.cost) +
+         " is more than its rate ever allows at once; lower the cost or raise the burst";
 }
 
-Lease enter(const Command& command, const Entry& entry, Signals& signals) {
+Lease enter(const Command& command, const Entry& entry, Signals& signals) try {
+  require_shared_store(command);
   const auto began = std::chrono::steady_clock::now();
   Outcome<Lease> lease = ask_while_busy(command, entry, signals);
   if (!lease) throw Exit{entry.conflict_status, why(lease.error(), entry)};
@@ -179,6 +253,8 @@ Lease enter(const Command& command, const Entry& entry, Signals& signals) {
     std::cerr << "airlock: in after " << to_text(rounded) << "\n";
   }
   return std::move(*lease);
+} catch (const std::system_error& error) {
+  throw Exit{kSystem, std::string("no thread to wait with: ") + error.what()};
 }
 
 }  // namespace airlock::cli

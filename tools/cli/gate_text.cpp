@@ -25,16 +25,65 @@ std::string reporter_of(const PauseView& pause) {
   return pause.reporter.empty() ? "operator" : pause.reporter;
 }
 
+bool has_limit(const GateCounts& counts) {
+  return !counts.exclusive && (counts.limit != 0 || counts.overridden);
+}
+
 std::string limit_text(const GateCounts& counts) {
-  return counts.limit == 0 && !counts.overridden ? "-" : std::to_string(counts.limit);
+  return has_limit(counts) ? std::to_string(counts.limit) : "-";
+}
+
+// Readers have a weight of 1 each, the writer all there is.
+const char* lock_state(const GateCounts& counts) {
+  if (counts.holders == 0) return "free";
+  return counts.limit != 1 && counts.in_use == counts.holders ? "shared" : "held";
+}
+
+const char* kind_of(const GateView& gate) {
+  if (gate.counts.exclusive) return "lock";
+  if (has_limit(gate.counts) || gate.counts.holders != 0) return "permits";
+  return gate.rates.empty() ? "unused" : "rate";
+}
+
+// The first line of `show`.
+std::string use_in_words(const GateView& gate) {
+  const GateCounts& counts = gate.counts;
+  if (counts.exclusive) {
+    const std::string by = counts.holders == 0 ? "" : " by " + std::to_string(counts.holders);
+    return std::string("lock, ") + lock_state(counts) + by;
+  }
+  if (has_limit(counts)) {
+    return std::to_string(counts.in_use) + " of " + std::to_string(counts.limit) + " in use";
+  }
+  return gate.rates.empty() ? "not in use" : "rate only";
+}
+
+std::string rate_text(const RateView& rate) {
+  return rate.rate.text() + " (" + std::to_string(rate.info.remaining) + " left)";
+}
+
+}  // namespace
+
+std::string use_text(const GateCounts& counts) {
+  if (counts.exclusive) {
+    const bool many = counts.holders > 1;
+    return lock_state(counts) + (many ? " by " + std::to_string(counts.holders) : std::string());
+  }
+  if (!has_limit(counts)) return counts.holders == 0 ? "-" : std::to_string(counts.in_use);
+  return std::to_string(counts.in_use) + " / " + std::to_string(counts.limit);
 }
 
 std::string notes(const GateView& gate) {
   std::string text;
   const auto add = [&](const std::string& note) { text += (text.empty() ? "" : ", ") + note; };
-  if (gate.override_limit) add("limit set");
-  for (const PauseView& pause : gate.pauses) add("paused by " + reporter_of(pause));
+  if (gate.override_limit) add("limit set to " + std::to_string(*gate.override_limit));
+  for (const PauseView& pause : gate.pauses) {
+    add(pause.reporter.empty() ? "paused" : "paused by " + pause.reporter);
+  }
   if (gate.limits_disagree) add("limits disagree");
+  for (const RateView& rate : gate.rates) add(rate_text(rate));
+  // Gates of keyed locks may be named by a digest; the label has the key.
+  if (gate.counts.exclusive && gate.holders.size() == 1) add("by " + gate.holders[0].label);
   return text;
 }
 
@@ -42,26 +91,36 @@ std::uint64_t refusals(const Counters& counters) {
   return std::accumulate(counters.refused.begin(), counters.refused.end(), std::uint64_t{0});
 }
 
+namespace {
+
 std::string state_of(const HolderView& holder) {
   if (holder.revoked) return "revoked";
   return holder.claimed ? text_of(holder.hold) : "handed over";
 }
 
+// A lock has readers and writers, and no weights.
+std::string weight_text(const GateView& gate, std::uint32_t weight) {
+  if (!gate.counts.exclusive) return std::to_string(weight);
+  return weight == 1 && gate.counts.limit != 1 ? "reader" : "writer";
+}
+
 std::string holders_text(const GateView& gate) {
-  Table table({"VISITOR", "SLOT", "WEIGHT", "AGE", "LEFT", "STATE", "LABEL"});
+  Table table({"VISITOR", "SLOT", gate.counts.exclusive ? "AS" : "WEIGHT", "AGE", "LEFT", "STATE",
+               "LABEL"});
   for (const HolderView& holder : gate.holders) {
     table.add({digest(holder.visitor), holder.slot ? std::to_string(*holder.slot) : "-",
-               std::to_string(holder.weight), brief(holder.age), brief(holder.remaining),
+               weight_text(gate, holder.weight), brief(holder.age), brief(holder.remaining),
                state_of(holder), holder.label});
   }
   return table.text("  ");
 }
 
 std::string line_text(const GateView& gate) {
-  Table table({"VISITOR", "PLACE", "WEIGHT", "PRIORITY", "WAITED", "STATE", "LABEL"});
+  Table table({"VISITOR", "PLACE", gate.counts.exclusive ? "AS" : "WEIGHT", "PRIORITY", "WAITED",
+               "STATE", "LABEL"});
   std::size_t place = 0;
   for (const WaiterView& waiter : gate.line) {
-    table.add({digest(waiter.visitor), std::to_string(++place), std::to_string(waiter.weight),
+    table.add({digest(waiter.visitor), std::to_string(++place), weight_text(gate, waiter.weight),
                std::to_string(waiter.priority), brief(waiter.waited),
                waiter.present ? "waits" : "absent", waiter.label});
   }
@@ -150,10 +209,15 @@ Json list_of(const std::vector<T>& all) {
 
 }  // namespace
 
+Table::Row summary_heading() {
+  return {"NAME", "KIND", "IN USE", "LIMIT", "HOLDERS", "WAITING", "NOTES"};
+}
+
 Table::Row summary_row(const GateView& gate) {
   const GateCounts& counts = gate.counts;
   return {gate.name,
-          std::to_string(counts.in_use),
+          kind_of(gate),
+          counts.exclusive ? lock_state(counts) : std::to_string(counts.in_use),
           limit_text(counts),
           std::to_string(counts.holders),
           std::to_string(counts.waiting),
@@ -161,22 +225,24 @@ Table::Row summary_row(const GateView& gate) {
 }
 
 Json summary_json(const GateView& gate) {
-  const GateCounts& counts = gate.counts;
+  const GateCounts counts = displayed(gate.counts);
   const bool has_limit = counts.limit != 0 || counts.overridden;
   return {{"name", gate.name},
+          {"kind", kind_of(gate)},
+          {"lock_state", counts.exclusive ? Json(lock_state(gate.counts)) : Json(nullptr)},
           {"in_use", counts.in_use},
           {"limit", has_limit ? Json(counts.limit) : Json(nullptr)},
           {"override_limit", gate.override_limit ? Json(*gate.override_limit) : Json(nullptr)},
-          {"holders", counts.holders},
+          {"holder_count", counts.holders},
           {"waiting", counts.waiting},
           {"limits_disagree", gate.limits_disagree},
           {"pauses", list_of(gate.pauses)}};
 }
 
 std::string whole_text(const GateView& gate) {
-  std::string out = gate.name + ": " + std::to_string(gate.counts.in_use) + " of " +
-                    limit_text(gate.counts) + " in use, " + std::to_string(gate.counts.waiting) +
-                    " waiting (" + text_of(gate.order) + ")\n";
+  std::string out = gate.name + ": " + use_in_words(gate) + ", " +
+                    std::to_string(gate.counts.waiting) + " waiting (" + text_of(gate.order) +
+                    ")\n";
   if (gate.override_limit) {
     out += "limit set to " + std::to_string(*gate.override_limit) + " by an operator\n";
   }
@@ -194,7 +260,7 @@ Json whole_json(const GateView& gate) {
   Json json = summary_json(gate);
   json["order"] = text_of(gate.order);
   json["last_fence"] = gate.last_fence;
-  json["holders_inside"] = list_of(gate.holders);
+  json["holders"] = list_of(gate.holders);
   json["line"] = list_of(gate.line);
   json["rates"] = list_of(gate.rates);
   json["counters"] = described(gate.counters);

@@ -1,11 +1,13 @@
 #include <fnmatch.h>
 
-#include <iostream>
+#include <sstream>
 
 #include "airlock/metrics.hpp"
+#include "checked_output.hpp"
 #include "command.hpp"
 #include "gate_text.hpp"
 #include "output.hpp"
+#include "suggest.hpp"
 
 namespace airlock::cli {
 namespace {
@@ -17,42 +19,58 @@ struct Look {
   std::string match = "*";
 };
 
+bool matches(const Look& options, std::string_view gate) {
+  return fnmatch(options.match.c_str(), std::string(gate).c_str(), 0) == 0;
+}
+
 bool is_overridden(const GateView& gate) { return gate.override_limit || !gate.pauses.empty(); }
 
 int ls(const Command& command, Look& options) {
-  const std::shared_ptr<Store> store = command.open();
+  const std::shared_ptr<Store> store = command.open_existing();
   Json json = Json::array();
-  Table table({"NAME", "IN USE", "LIMIT", "HOLDERS", "WAITING", "NOTES"});
+  Table table(summary_heading());
   for (const std::string& name : store->list()) {
+    if (!matches(options, name)) continue;
     const std::optional<GateView> gate = store->look(name);
     if (!gate || (options.overrides && !is_overridden(*gate))) continue;
     json.push_back(summary_json(*gate));
     table.add(summary_row(*gate));
   }
   if (options.json) {
-    std::cout << json.dump(2) << "\n";
+    print_json(json);
   } else if (!table.empty()) {
-    std::cout << table.text();
+    write_output(table.text());
   }
   return 0;
 }
 
 int show(const Command& command, Look& options) {
-  const std::optional<GateView> gate = command.open()->look(*options.gate);
-  if (!gate) throw Exit{1, "gate \"" + options.gate->text() + "\" is not known to this store"};
+  const std::shared_ptr<Store> store = command.open_existing();
+  const std::optional<GateView> gate = store->look(*options.gate);
+  if (!gate) {
+    const std::string& name = options.gate->text();
+    throw Exit{1, "gate \"" + name + "\" is not known to this store" +
+                      did_you_mean(name, store->list()) + "; `airlock ls` lists those that are"};
+  }
   if (options.json) {
-    std::cout << whole_json(*gate).dump(2) << "\n";
+    print_json(whole_json(*gate));
   } else {
-    std::cout << whole_text(*gate);
+    write_output(whole_text(*gate));
   }
   return 0;
 }
 
 int metrics(const Command& command, Look& options) {
-  write_metrics(*command.open(), std::cout, [&](std::string_view gate) {
-    return fnmatch(options.match.c_str(), std::string(gate).c_str(), 0) == 0;
-  });
+  std::ostringstream text;
+  write_metrics(*command.open_existing(), text,
+                [&](std::string_view gate) { return matches(options, gate); });
+  write_output(text.str());
   return 0;
+}
+
+void add_match(CLI::App& app, Look& options) {
+  app.add_option("--match", options.match, "Only gates like this, as in 'api:*'")
+      ->type_name("GLOB");
 }
 
 }  // namespace
@@ -61,6 +79,7 @@ void add_look(CLI::App& app, Command& command) {
   const auto listed = std::make_shared<Look>();
   CLI::App& ls_app =
       add_subcommand(app, command, "ls", "Lists the gates that are in use", listed, &ls);
+  add_match(ls_app, *listed);
   ls_app.add_flag("--overrides", listed->overrides, "Only those that an operator has changed");
   ls_app.add_flag("--json", listed->json, "For programs");
 
@@ -71,10 +90,9 @@ void add_look(CLI::App& app, Command& command) {
   add_gate(show_app, shown->gate);
 
   const auto measured = std::make_shared<Look>();
-  add_subcommand(app, command, "metrics", "Writes what is counted, for Prometheus", measured,
-                 &metrics)
-      .add_option("--match", measured->match, "Only gates like this, as in `api:*`")
-      ->type_name("GLOB");
+  add_match(add_subcommand(app, command, "metrics", "Writes what is counted, for Prometheus",
+                           measured, &metrics),
+            *measured);
 }
 
 }  // namespace airlock::cli

@@ -1,28 +1,24 @@
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iostream>
+#include <new>
 #include <span>
+#include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "airlock/error.hpp"
+#include "checked_output.hpp"
 #include "command.hpp"
+#include "help.hpp"
+#include "inherited.hpp"
+#include "output.hpp"
+#include "suggest.hpp"
 #include "version.hpp"
 
 namespace airlock::cli {
 namespace {
-
-constexpr const char* kAbout =
-    "Locks, slots and rate limits for commands: one line at the door of whatever must not be\n"
-    "overrun. The state is shared by everybody who names the same store.";
-
-constexpr const char* kFooter = R"(Examples:
-  airlock run backup -- rsync -a /data /mnt       one at a time, waits for its turn
-  airlock run -n cron-job ./job.sh                or gives up at once with status 75
-  airlock run --slots 3 --rate 10/s api curl ...  three at once, ten per second
-  airlock ls                                      what is in use and who waits
-
-Status: 0 or the command's own; 64 usage, 69 store unavailable, 75 refused, 76 lease lost,
-126 and 127 as in a shell.)";
 
 struct Commands {
   std::vector<std::string_view> names;
@@ -36,12 +32,13 @@ const std::array kCommands = {
     Commands{{"ls", "show", "metrics"}, add_look},
     Commands{{"limit", "pause", "resume", "revoke", "purge"}, add_steer},
     Commands{{"top"}, add_top},
+    Commands{{"stores", "store"}, add_stores},
     Commands{{"doctor"}, add_doctor},
     Commands{{"demo"}, add_demo},
 };
 
 // The first word that is no option of all commands.
-std::string_view command_word(std::span<const std::string> arguments) {
+std::string command_word(std::span<const std::string> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--store") {
       ++i;
@@ -52,45 +49,63 @@ std::string_view command_word(std::span<const std::string> arguments) {
   return {};
 }
 
+[[noreturn]] void fail_unknown(const std::string& word) {
+  std::vector<std::string> known;
+  for (const Commands& commands : kCommands) {
+    known.insert(known.end(), commands.names.begin(), commands.names.end());
+  }
+  throw Exit{kUsage, "\"" + word + "\" is not a command" + did_you_mean(word, known) +
+                         "; `airlock --help` lists them"};
+}
+
 // Setting all of them up takes longer than many commands run: only what is asked for, where that is
 // clear.
-void add_commands(CLI::App& app, Command& command, std::span<const std::string> arguments) {
-  const std::string_view word = command_word(arguments);
-  const auto has_word = [word](const Commands& commands) {
+void add_commands(CLI::App& app, Command& command, const std::string& word) {
+  const auto has_word = [&word](const Commands& commands) {
     return std::find(commands.names.begin(), commands.names.end(), word) != commands.names.end();
   };
   const auto* const asked = std::find_if(kCommands.begin(), kCommands.end(), has_word);
   if (asked != kCommands.end()) return asked->add(app, command);
+  if (!word.empty() && !word.starts_with('-')) fail_unknown(word);
   for (const Commands& commands : kCommands) commands.add(app, command);
 }
 
-// Names and kinds of values, without the rules that they are checked by.
-class Formatter : public CLI::Formatter {
- public:
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string type = option->get_type_name();
-    return type.empty() ? "" : " " + type.substr(0, type.find(':'));
-  }
-};
-
-std::string describe(const CLI::App* /*app*/, const CLI::Error& error) {
-  return std::string("airlock: ") + error.what() + "; `airlock --help` says more\n";
-}
-
-int parse(CLI::App& app, Command& command, std::vector<std::string> arguments) {
+// What follows `--` is the command of `run`, and of the others an argument.
+void split_at_dashes(Command& command, std::vector<std::string>& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) command.after_dashes.assign(dashes + 1, arguments.end());
   arguments.erase(dashes, arguments.end());
+}
+
+void refuse_unknown_option(const CLI::App& run) {
+  const std::vector<std::string> rest = run.remaining();
+  if (rest.empty() || !rest.front().starts_with('-')) return;
+  throw Exit{kUsage, unknown_option(run, rest.front())};
+}
+
+// What was written through std::cout, and may be in its buffer.
+void require_written() {
+  errno = 0;
+  if (!std::cout.flush()) throw Exit{kOutput, "standard output: " + error_text(errno)};
+}
+
+int parse(CLI::App& app, Command& command, std::vector<std::string> arguments, bool is_run) {
+  if (is_run) split_at_dashes(command, arguments);
   std::reverse(arguments.begin(), arguments.end());  // As CLI11 wants them.
   try {
     app.parse(std::move(arguments));
+  } catch (const CLI::Success& asked) {  // --help, --version
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    write_output(text.str());
+    return 0;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    throw Exit{kUsage, usage_error(app, error)};
   }
-  if (!command.after_dashes.empty() && app.get_subcommands().front()->get_name() != "run") {
-    throw InvalidArgument("only run takes something after --");
-  }
-  return command.action();
+  if (is_run) refuse_unknown_option(*app.get_subcommand("run"));
+  const int status = command.action();
+  require_written();
+  return status;
 }
 
 int fail(int status, const std::string& message) {
@@ -98,22 +113,25 @@ int fail(int status, const std::string& message) {
   return status;
 }
 
-int run(int argc, char** argv) try {
+int run(std::vector<std::string> arguments) {
   Command command;
-  CLI::App app(kAbout, "airlock");
-  app.footer(kFooter);
-  app.formatter(std::make_shared<Formatter>());
-  app.failure_message(describe);
+  CLI::App app("", "airlock");
+  describe(app);
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
-  app.option_defaults()->always_capture_default();
-  app.add_option("--store", command.store_uri, "Where the state is: shm:, shm:NAME, redis://HOST")
+  app.option_defaults()->take_last();
+  app.add_option("--store", command.store_uri,
+                 "shm:, shm:NAME or redis://HOST [$AIRLOCK_STORE, else shm:]")
       ->envname("AIRLOCK_STORE")
       ->type_name("URI");
-  app.option_defaults()->always_capture_default(false);
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  add_commands(app, command, arguments);
-  return parse(app, command, std::move(arguments));
+  const std::string word = command_word(arguments);
+  add_commands(app, command, word);
+  add_examples(app);
+  return parse(app, command, std::move(arguments), word == "run");
+}
+
+int guarded_run(int argc, char** argv) try {
+  return run({argv + 1, argv + argc});
 } catch (const Exit& exit) {
   return fail(exit.status, exit.message);
 } catch (const InvalidArgument& error) {
@@ -124,9 +142,18 @@ int run(int argc, char** argv) try {
   return fail(store_failure(error) ? kUnavailable : kLost, error.what());
 } catch (const Error& error) {
   return fail(kUnavailable, error.what());
+} catch (const std::bad_alloc&) {
+  return fail(kSystem, "out of memory");
+} catch (const std::system_error& error) {
+  return fail(kSystem, error.what());
+} catch (const std::exception& error) {
+  return fail(kInternal, std::string("internal error: ") + error.what());
 }
 
 }  // namespace
 }  // namespace airlock::cli
 
-int main(int argc, char** argv) { return airlock::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  airlock::cli::prepare_process();
+  return airlock::cli::guarded_run(argc, argv);
+}

@@ -5,11 +5,15 @@
 #include <cctype>
 #include <system_error>
 
+#include "checked_output.hpp"
+
 namespace airlock::cli {
 namespace {
 
+// A number with or without a unit, and no words.
 bool is_number(const std::string& text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 &&
+         text.find(' ') == std::string::npos;
 }
 
 void append_cell(std::string& out, const std::string& text, std::size_t width, bool last) {
@@ -23,6 +27,8 @@ void append_cell(std::string& out, const std::string& text, std::size_t width, b
 }
 
 }  // namespace
+
+void print_json(const Json& json) { write_output(json.dump(2) + "\n"); }
 
 Json seconds(Duration duration) {
   if (duration == kForever) return nullptr;
@@ -38,6 +44,10 @@ std::string brief(Duration duration) {
     if (duration.count() >= 10 * step) return to_text(Duration(duration.count() / step * step));
   }
   return to_text(duration);
+}
+
+std::string counted(std::uint64_t count, const std::string& what, const char* plural) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : plural);
 }
 
 std::string error_text(int error) { return std::generic_category().message(error); }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "airlock/duration.hpp"
@@ -13,11 +15,18 @@ namespace airlock::cli {
 
 using Json = nlohmann::ordered_json;
 
+// To standard output, indented, as write_output() does it.
+void print_json(const Json& json);
+
 // A length of time in JSON: seconds, or null for ever.
 [[nodiscard]] Json seconds(Duration duration);
 
 // A length of time for people: two digits or so, and a unit.
 [[nodiscard]] std::string brief(Duration duration);
+
+// "1 lease", "2 leases".
+[[nodiscard]] std::string counted(std::uint64_t count, const std::string& what,
+                                  const char* plural = "s");
 
 // What the system says of an errno.
 [[nodiscard]] std::string error_text(int error);

@@ -53,6 +53,18 @@ std::size_t bytes_of(std::string_view text, std::size_t columns) {
   return text.size();
 }
 
+Key key_of(std::string_view bytes) {
+  if (bytes.front() == '\n' || bytes.front() == '\r') return Key::enter;
+  if (bytes.front() != '\x1b') return static_cast<Key>(static_cast<unsigned char>(bytes.front()));
+  const std::string_view rest = bytes.substr(1);
+  if (rest == "[A" || rest == "OA") return Key::up;
+  if (rest == "[B" || rest == "OB") return Key::down;
+  if (rest == "[C" || rest == "OC") return Key::enter;
+  if (rest == "[5~") return Key::page_up;
+  if (rest == "[6~") return Key::page_down;
+  return rest.empty() || rest == "[D" || rest == "OD" ? Key::escape : Key::none;
+}
+
 }  // namespace
 
 Screen::Screen()
@@ -95,11 +107,13 @@ void FullScreen::draw(const std::string& text, const Screen& screen) const {
   std::cout << out << kEraseBelow << std::flush;
 }
 
-char FullScreen::key() {
+Key FullScreen::key() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  char pressed = 0;
-  if (poll(&input, 1, 0) != 1 || read(STDIN_FILENO, &pressed, 1) != 1) return 0;
-  return pressed;
+  std::array<char, 8> bytes{};
+  if (poll(&input, 1, 0) != 1) return Key::none;
+  // A terminal writes the bytes of an arrow key at once; what people type comes one by one.
+  const ssize_t size = read(STDIN_FILENO, bytes.data(), bytes.size());
+  return size <= 0 ? Key::none : key_of({bytes.data(), static_cast<std::size_t>(size)});
 }
 
 void Sparkline::add(double value) {

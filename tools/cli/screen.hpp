@@ -24,6 +24,9 @@ class Screen {
   bool has_colours_;
 };
 
+// A key: a character as it is, or one of these.
+enum class Key : int { none = 0, enter = 256, escape, up, down, page_up, page_down };
+
 // A full screen that gives back what was there before, and takes keys one by one.
 class FullScreen {
  public:
@@ -33,7 +36,7 @@ class FullScreen {
   ~FullScreen();
 
   void draw(const std::string& text, const Screen& screen) const;
-  [[nodiscard]] static char key();  // 0: none was pressed.
+  [[nodiscard]] static Key key();
 };
 
 // The last values as a row of small bars, the newest right.

@@ -6,7 +6,8 @@
 #include <array>
 #include <cerrno>
 
-#include "airlock/error.hpp"
+#include "command.hpp"
+#include "output.hpp"
 
 namespace airlock::cli {
 namespace {
@@ -24,7 +25,7 @@ bool is_fatal(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-int block_all(sigset_t& before) {
+Descriptor block_all(sigset_t& before) {
   sigset_t handled;
   sigemptyset(&handled);
   sigaddset(&handled, SIGCHLD);
@@ -32,18 +33,24 @@ int block_all(sigset_t& before) {
     if (!is_ignored(signal)) sigaddset(&handled, signal);
   }
   pthread_sigmask(SIG_BLOCK, &handled, &before);
-  const int fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (fd < 0) {
-    throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
-                     "there are no more file descriptors");
-  }
-  return fd;
+  return Descriptor::checked(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK), "for signals");
 }
 
 }  // namespace
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) close(fd_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  Descriptor moved(std::move(other));
+  std::swap(fd_, moved.fd_);
+  return *this;
+}
+
+Descriptor Descriptor::checked(int fd, const char* purpose) {
+  if (fd >= 0) return Descriptor(fd);
+  throw Exit{kSystem, std::string("no descriptor ") + purpose + ": " + error_text(errno)};
 }
 
 Signals::Signals() : fd_(block_all(before_)) {}

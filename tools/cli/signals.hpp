@@ -15,10 +15,14 @@ class Descriptor {
   explicit Descriptor(int fd) noexcept : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(Descriptor&& other) noexcept;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor();
 
   [[nodiscard]] int get() const noexcept { return fd_; }
+
+  // What a system call returned. Exit with 71 if that is an error, which names what it was for.
+  [[nodiscard]] static Descriptor checked(int fd, const char* purpose);
 
  private:
   int fd_;
@@ -28,7 +32,7 @@ class Descriptor {
 // Signals that were ignored when the command began, as under nohup, stay so.
 class Signals {
  public:
-  Signals();
+  Signals();  // Exit with 71 if there is no descriptor for it.
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
   ~Signals() = default;

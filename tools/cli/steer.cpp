@@ -1,18 +1,20 @@
 #include <unistd.h>
 
-#include <charconv>
 #include <iostream>
 
 #include "airlock/error.hpp"
+#include "checked_output.hpp"
 #include "command.hpp"
 #include "output.hpp"
 
 namespace airlock::cli {
 namespace {
 
+constexpr std::uint32_t kLargestLimit = 1U << 31;
+
 struct Steer {
   std::optional<GateName> gate = {};
-  std::string limit;
+  std::optional<std::uint32_t> limit = {};  // Empty: clear.
   Duration duration{0};
   bool until_resumed = false;
   std::string visitor;
@@ -21,18 +23,14 @@ struct Steer {
   bool force = false;
 };
 
+std::uint32_t parse_limit(const std::string& text) try {
+  return static_cast<std::uint32_t>(parse_number(text, 0, kLargestLimit));
+} catch (const InvalidArgument& error) {
+  throw InvalidArgument(std::string(error.what()) + ", or `clear`");
+}
+
 int limit(const Command& command, Steer& options) {
-  std::optional<std::uint32_t> value;
-  if (options.limit != "clear") {
-    std::uint32_t number = 0;
-    const char* const end = options.limit.data() + options.limit.size();
-    const auto [stop, error] = std::from_chars(options.limit.data(), end, number);
-    if (error != std::errc{} || stop != end) {
-      throw InvalidArgument("limit \"" + options.limit + "\": a number or `clear` is needed");
-    }
-    value = number;
-  }
-  command.open()->set_limit(*options.gate, value);
+  command.open_existing()->set_limit(*options.gate, options.limit);
   return 0;
 }
 
@@ -40,12 +38,12 @@ int pause(const Command& command, Steer& options) {
   if (!options.until_resumed && options.duration == Duration(0)) {
     throw InvalidArgument("pause: --for DURATION or --until-resumed is needed");
   }
-  command.open()->pause(*options.gate, options.until_resumed ? kMaxTtl : options.duration);
+  command.open_existing()->pause(*options.gate, options.until_resumed ? kMaxTtl : options.duration);
   return 0;
 }
 
 int resume(const Command& command, Steer& options) {
-  if (command.open()->resume(*options.gate)) return 0;
+  if (command.open_existing()->resume(*options.gate)) return 0;
   throw Exit{1, "gate \"" + options.gate->text() + "\": no operator had paused it"};
 }
 
@@ -68,11 +66,11 @@ int revoke(const Command& command, Steer& options) {
   if (options.visitor.empty() != options.all) {
     throw InvalidArgument("revoke: a visitor, as `show` lists them, or --all is needed");
   }
-  const std::shared_ptr<Store> store = command.open();
+  const std::shared_ptr<Store> store = command.open_existing();
   std::optional<VisitorId> visitor;
   if (!options.all) visitor = find_visitor(*store, *options.gate, options.visitor);
   const auto how = options.now ? Store::Revoke::now : Store::Revoke::graceful;
-  std::cout << store->revoke(*options.gate, visitor, how) << " revoked\n";
+  write_output(std::to_string(store->revoke(*options.gate, visitor, how)) + " revoked\n");
   return 0;
 }
 
@@ -87,7 +85,7 @@ bool confirms(const GateName& gate) {
 
 int purge(const Command& command, Steer& options) {
   if (!options.force && !confirms(*options.gate)) throw Exit{1, "nothing purged"};
-  if (command.open()->purge(*options.gate)) return 0;
+  if (command.open_existing()->purge(*options.gate)) return 0;
   throw Exit{1, "gate \"" + options.gate->text() + "\" is not known to this store"};
 }
 
@@ -103,9 +101,13 @@ CLI::App& add(CLI::App& app, Command& command, const char* name, const char* hel
 
 void add_steer(CLI::App& app, Command& command) {
   const auto limited = std::make_shared<Steer>();
-  add(app, command, "limit", "Sets a limit instead of the visitors' own, until cleared", limited,
-      &limit)
-      .add_option("LIMIT", limited->limit, "A number; 0 closes the gate; or `clear`")
+  const auto read_limit = [limited](const std::string& text) {
+    if (text != "clear") limited->limit = parse_limit(text);
+  };
+  CLI::App& limit_app =
+      add(app, command, "limit", "Sets a limit instead of the visitors' own, until cleared",
+          limited, &limit);
+  add_text(limit_app, "LIMIT", read_limit, "A number; 0 closes the gate; or `clear`")
       ->required()
       ->type_name("");
 

@@ -1,8 +1,8 @@
 #include <chrono>
-#include <iostream>
 #include <thread>
 
 #include "airlock/error.hpp"
+#include "checked_output.hpp"
 #include "command.hpp"
 #include "entry.hpp"
 #include "output.hpp"
@@ -42,7 +42,7 @@ Json described(const Answer& answer) {
 int take(const Command& command, Take& options) {
   if (options.rates.empty()) throw InvalidArgument("take: --rate is needed");
   const Answer answer = command.open()->admit(request_of(options));
-  if (options.json) std::cout << described(answer) << std::endl;
+  if (options.json) write_output(described(answer).dump() + "\n");
   if (const auto* const refused = std::get_if<Refused>(&answer)) {
     throw Exit{options.conflict_status, options.json ? "" : why(*refused, options)};
   }
@@ -60,7 +60,7 @@ void add_take(CLI::App& app, Command& command) {
                      "Asks a rate limit once: status 0, or 75 if it is too soon", options, &take);
   add_rate_options(take_app, *options);
   add_duration(take_app, "-w,--wait", options->wait, "Waits so long for its turn [0s]");
-  take_app.add_option("--cost", options->cost, "How much is taken [1]")->type_name("N");
+  add_number(take_app, "--cost", options->cost, 1, 1U << 31, "How much is taken [1]");
   add_conflict_status(take_app, *options);
   take_app.add_flag("--json", options->json, "What was decided, for programs");
   add_gate(take_app, options->gate);

@@ -1,141 +1,206 @@
 #include <algorithm>
-#include <iomanip>
-#include <iostream>
-#include <map>
-#include <sstream>
+#include <chrono>
 
 #include "airlock/error.hpp"
 #include "command.hpp"
-#include "gate_text.hpp"
+#include "output.hpp"
 #include "screen.hpp"
 #include "signals.hpp"
+#include "top_page.hpp"
 
 namespace airlock::cli {
 namespace {
 
-constexpr std::size_t kHistory = 24;
-constexpr std::size_t kBar = 10;
+using Time = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
-struct Top {
+struct TopOptions {
   Duration interval = std::chrono::seconds(1);
 };
 
-struct Row {
-  std::string name;
-  GateCounts counts;
-  bool paused = false;
-  std::uint64_t refused = 0;
+// What is on the screen and where in it somebody is. A store that fails leaves the last picture.
+class Top {
+ public:
+  Top(const Command& command, const Screen& screen)
+      : command_(command), screen_(screen), store_(command.open_existing()) {}
+
+  // StoreError where the store does not answer.
+  void read();
+  // The same while it runs: a failure is shown and is over with the next success.
+  void try_read();
+  // One more point for the sparklines.
+  void remember() { history_.add(rows_); }
+  [[nodiscard]] std::string page() const;
+  // False: it is to end. What it changes is seen after the next read.
+  [[nodiscard]] bool handle(Key key);
+
+ private:
+  void read_list();
+  void move(std::ptrdiff_t by);
+  [[nodiscard]] std::size_t height() const;  // Rows that fit below the heading.
+  [[nodiscard]] std::size_t index_of_selected() const;
+
+  const Command& command_;
+  const Screen& screen_;
+  std::shared_ptr<Store> store_;
+  std::vector<TopRow> rows_;
+  TopHistory history_;
+  TopSort sort_ = TopSort::use;
+  std::string selected_;
+  std::size_t first_ = 0;           // Of the list.
+  std::optional<GateView> opened_;  // One gate instead of the list.
+  std::size_t first_line_ = 0;      // Of that.
+  std::string failure_;
+  Time::time_point failing_since_;
 };
 
-// What there was to see of a gate since this began.
-struct History {
-  Sparkline in_use{kHistory};
-  Sparkline waiting{kHistory};
-  std::uint32_t most_in_use = 0;
-  std::uint32_t most_waiting = 0;
-};
+std::size_t Top::height() const {
+  const std::size_t taken = kListHeading + (failure_.empty() ? 0 : 1);
+  return std::max(screen_.rows(), taken + 1) - taken;
+}
 
-enum class Sort : char { use = 'u', waiting = 'w', name = 'n' };
+std::size_t Top::index_of_selected() const {
+  const auto found = std::ranges::find(rows_, selected_, &TopRow::name);
+  return found == rows_.end() ? 0 : static_cast<std::size_t>(found - rows_.begin());
+}
 
-std::vector<Row> read(Store& store) {
-  std::vector<Row> rows;
-  for (const std::string& name : store.list()) {
-    const std::optional<GateView> gate = store.look(name);
-    if (!gate) continue;
-    std::uint64_t refused = 0;
-    for (const std::uint64_t count : gate->counters.refused) refused += count;
-    rows.push_back({name, gate->counts, !gate->pauses.empty(), refused});
+// Everything of the gates on the screen, and of the others only how full they are.
+void Top::read_list() {
+  constexpr std::size_t kAtOnce = 256;
+  std::vector<TopRow> rows;
+  std::vector<GateName> names;
+  for (const std::string& name : store_->list()) {
+    rows.push_back({.name = name, .counts = {}});
+    names.emplace_back(name);
   }
-  return rows;
-}
-
-double use(const Row& row) {
-  return row.counts.limit == 0 ? 0.0 : 1.0 * row.counts.in_use / row.counts.limit;
-}
-
-void order(std::vector<Row>& rows, Sort sort) {
-  std::ranges::stable_sort(rows, [sort](const Row& a, const Row& b) {
-    if (sort == Sort::use) return use(a) > use(b);
-    if (sort == Sort::waiting) return a.counts.waiting > b.counts.waiting;
-    return a.name < b.name;
-  });
-}
-
-void remember(std::map<std::string, History>& histories, const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    History& history = histories[row.name];
-    history.in_use.add(row.counts.in_use);
-    history.waiting.add(row.counts.waiting);
-    history.most_in_use = std::max({history.most_in_use, row.counts.in_use, row.counts.limit});
-    history.most_waiting = std::max(history.most_waiting, row.counts.waiting);
+  for (std::size_t i = 0; i < names.size(); i += kAtOnce) {
+    const std::size_t size = std::min(kAtOnce, names.size() - i);
+    const std::vector<GateCounts> counts = store_->counts(std::span(names).subspan(i, size));
+    for (std::size_t j = 0; j < size; ++j) rows[i + j].counts = counts[j];
+  }
+  sort_rows(rows, sort_);
+  rows_ = std::move(rows);
+  if (!rows_.empty()) selected_ = rows_[index_of_selected()].name;
+  move(0);
+  for (std::size_t i = first_; i < std::min(first_ + height(), rows_.size()); ++i) {
+    rows_[i].view = store_->look(rows_[i].name);
   }
 }
 
-std::string line(const Row& row, const History& history, const Screen& screen) {
-  const bool full = row.counts.limit != 0 && row.counts.in_use >= row.counts.limit;
-  const auto colour = row.paused ? Screen::Colour::red
-                      : full     ? Screen::Colour::yellow
-                                 : Screen::Colour::green;
-  std::ostringstream out;
-  out << std::left << std::setw(24) << row.name.substr(0, 23) << std::right << std::setw(6)
-      << row.counts.in_use << " /" << std::setw(6) << row.counts.limit << " "
-      << screen.coloured(colour, bar(row.counts.in_use, row.counts.limit, kBar)) << std::setw(8)
-      << row.counts.waiting << std::setw(9) << row.refused << "  "
-      << history.in_use.text(history.most_in_use) << " "
-      << history.waiting.text(history.most_waiting) << (row.paused ? " paused" : "") << "\n";
-  return out.str();
+void Top::read() {
+  command_.require_existing();
+  if (opened_) {
+    const std::optional<GateView> gate = store_->look(opened_->name);
+    if (gate) opened_ = gate;
+  } else {
+    read_list();
+  }
 }
 
-std::string page(const std::vector<Row>& rows, const std::map<std::string, History>& histories,
-                 Sort sort, const Screen& screen) {
-  std::string out = screen.coloured(Screen::Colour::bold, "airlock top") + "   " +
-                    std::to_string(rows.size()) +
-                    " gates   q quit, sort by u use, w waiting, n name (" +
-                    std::string(1, static_cast<char>(sort)) + ")\n";
-  out += screen.coloured(Screen::Colour::dim,
-                         "GATE                    IN USE / LIMIT            WAITING  REFUSED  "
-                         "IN USE, LATELY           WAITING, LATELY") +
-         "\n";
-  for (const Row& row : rows) out += line(row, histories.at(row.name), screen);
-  if (rows.empty()) out += "nothing is in use\n";
-  return out;
+void Top::try_read() try {
+  read();
+  failure_.clear();
+} catch (const StoreError& error) {
+  // Later messages say only that it failed before.
+  if (!failure_.empty()) return;
+  failure_ = error.what();
+  failing_since_ = Time::now();
 }
 
-int top(const Command& command, Top& options) {
+std::string Top::page() const {
+  std::string out;
+  if (!failure_.empty()) {
+    const auto since = std::chrono::round<std::chrono::seconds>(Time::now() - failing_since_);
+    out = screen_.coloured(Screen::Colour::red,
+                           "store unavailable for " + to_text(since) + ": " + failure_) +
+          "\n";
+  }
+  if (opened_) return out + gate_page(*opened_, first_line_, screen_);
+  return out + list_page({.rows = rows_,
+                          .history = history_,
+                          .sort = sort_,
+                          .selected = selected_,
+                          .first = first_,
+                          .count = height()},
+                         screen_);
+}
+
+void Top::move(std::ptrdiff_t by) {
+  if (opened_) {
+    const auto to = static_cast<std::ptrdiff_t>(first_line_) + by;
+    first_line_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0));
+    return;
+  }
+  if (rows_.empty()) return;
+  const auto last = static_cast<std::ptrdiff_t>(rows_.size()) - 1;
+  const auto to =
+      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(index_of_selected()) + by, 0, last);
+  const auto index = static_cast<std::size_t>(to);
+  selected_ = rows_[index].name;
+  if (index < first_) first_ = index;
+  if (index >= first_ + height()) first_ = index + 1 - height();
+}
+
+bool Top::handle(Key key) {
+  const auto page = static_cast<std::ptrdiff_t>(height());
+  switch (key) {
+    case Key::enter:
+      if (opened_ || rows_.empty()) return true;
+      opened_ = GateView{.name = selected_, .counts = rows_[index_of_selected()].counts};
+      first_line_ = 0;
+      return true;
+    case Key::escape:
+      opened_.reset();
+      return true;
+    case Key::up:
+      return move(-1), true;
+    case Key::down:
+      return move(1), true;
+    case Key::page_up:
+      return move(-page), true;
+    case Key::page_down:
+      return move(page), true;
+    default:
+      break;
+  }
+  const auto letter = static_cast<char>(key);
+  if (letter == 'u' || letter == 'w' || letter == 'n') sort_ = static_cast<TopSort>(letter);
+  return letter != 'q';
+}
+
+int top(const Command& command, TopOptions& options) {
   const Screen screen;
   if (!screen.is_terminal()) throw InvalidArgument("top: a terminal is needed; `ls` writes once");
-  const std::shared_ptr<Store> store = command.open();
-  std::vector<Row> rows = read(*store);  // Fails before the screen is taken.
-  std::map<std::string, History> histories;
-  Sort sort = Sort::use;
+  Top top(command, screen);
+  top.read();  // Fails before the screen is taken.
   Signals signals;
   const FullScreen full;
-  const auto interval = std::chrono::duration_cast<std::chrono::milliseconds>(options.interval);
-  auto due = std::chrono::steady_clock::now();
+  const auto interval = std::chrono::duration_cast<milliseconds>(options.interval);
+  auto due = Time::now();
   while (true) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now >= due) {
-      rows = read(*store);
-      remember(histories, rows);
-      due = now + interval;
+    if (Time::now() >= due) {
+      top.try_read();
+      top.remember();
+      due = Time::now() + interval;
     }
-    order(rows, sort);
-    full.draw(page(rows, histories, sort, screen), screen);
-    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(due - now);
-    (void)poll_readable(0, signals, std::max(rest, std::chrono::milliseconds(1)));
+    full.draw(top.page(), screen);
+    const auto rest = std::chrono::duration_cast<milliseconds>(due - Time::now());
+    (void)poll_readable(0, signals, std::max(rest, milliseconds(1)));
     if (signals.next_fatal() != 0) return 0;
-    const char key = FullScreen::key();
-    if (key == 'q') return 0;
-    if (key == 'u' || key == 'w' || key == 'n') sort = static_cast<Sort>(key);
+    const Key key = FullScreen::key();
+    if (key == Key::none) continue;
+    if (!top.handle(key)) return 0;
+    top.try_read();
   }
 }
 
 }  // namespace
 
 void add_top(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<Top>();
-  add_duration(add_subcommand(app, command, "top", "Shows what goes on, live", options, &top),
-               "--interval", options->interval, "How often it looks [1s]");
+  const auto options = std::make_shared<TopOptions>();
+  add_duration(
+      add_subcommand(app, command, "top", "Shows gates, holders and waiters, live", options, &top),
+      "--interval", options->interval, "How often it reads the store [1s]");
 }
 
 }  // namespace airlock::cli

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "airlock/look.hpp"
+#include "screen.hpp"
+
+// What `airlock top` shows, as text.
+
+namespace airlock::cli {
+
+struct TopRow {
+  std::string name;
+  GateCounts counts;
+  std::optional<GateView> view = {};  // Read only for rows on the screen.
+};
+
+enum class TopSort : char { use = 'u', waiting = 'w', name = 'n' };
+
+// By use, waiting or name; equal ones by name.
+void sort_rows(std::vector<TopRow>& rows, TopSort sort);
+
+// How use and waiting went since `top` began.
+class TopHistory {
+ public:
+  void add(const std::vector<TopRow>& rows);
+  [[nodiscard]] std::string text(const std::string& gate) const;  // Two sparklines.
+
+ private:
+  struct Course {
+    Sparkline in_use{kWidth};
+    Sparkline waiting{kWidth};
+    std::uint32_t most_in_use = 0;
+    std::uint32_t most_waiting = 0;
+    std::uint64_t round = 0;  // In which the gate was there last.
+  };
+  static constexpr std::size_t kWidth = 16;
+
+  std::map<std::string, Course> courses_;
+  std::uint64_t round_ = 0;
+};
+
+// The list of gates: rows [first, first + count), one of them selected.
+struct TopList {
+  const std::vector<TopRow>& rows;
+  const TopHistory& history;
+  TopSort sort;
+  std::string selected;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+[[nodiscard]] std::string list_page(const TopList& list, const Screen& screen);
+inline constexpr std::size_t kListHeading = 2;  // Lines above the rows.
+
+// One gate: who is inside, who waits, rates, pauses. Lines from `first` on.
+[[nodiscard]] std::string gate_page(const GateView& gate, std::size_t first, const Screen& screen);
+
+}  // namespace airlock::cli
