@@ -3,6 +3,8 @@
 #include <poll.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -256,6 +258,43 @@ TEST_P(AirlockTest, APlaceIsWaitedForOnce) {
   EXPECT_EQ(holders(kGate), 1U);
 }
 
+TEST_P(AirlockTest, APlaceWhoseStoreFailsKeepsTheCause) {
+  std::atomic<int> asked = 0;
+  const auto failing = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step != "admit") return;
+    ++asked;
+    throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened, "too hot");
+  });
+  Place place = Airlock(failing, kGate, {.limit = 1}).join();
+  try {
+    (void)place.wait();
+    FAIL() << "it was let in";
+  } catch (const SealAcquiringError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("too hot"));
+  }
+  EXPECT_EQ(asked, 1);
+}
+
+// Its thread would be needed by nobody.
+TEST_P(AirlockTest, APlaceThatIsDecidedAtOnceStartsNoThread) {
+  const auto has_thread = [] {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::string name;
+      std::getline(std::ifstream(thread.path() / "comm"), name);
+      if (name == "airlock-enter") return true;
+    }
+    return false;
+  };
+  const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
+  Place place = airlock.join();
+  EXPECT_EQ(place.position(), 0U);
+  EXPECT_FALSE(has_thread());
+  const Outcome<Lease> holder = place.wait();
+  EXPECT_TRUE(holder);
+  const Place waiting = airlock.join();
+  EXPECT_TRUE(eventually(has_thread));
+}
+
 TEST_P(AirlockTest, APlaceThatWasLeftIsNotWaitedFor) {
   const Airlock airlock(store_, kGate, {.limit = 1, .max_wait = kForever});
   const Outcome<Lease> holder = airlock.try_enter();
@@ -357,17 +396,44 @@ TEST_P(AirlockTest, WithTheStoreDownThePolicyDecides) {
   EXPECT_TRUE(is_left_with(0, kGate)) << "the store knows of none of them";
 }
 
-TEST_P(AirlockTest, AFailingStoreIsAskedLessOften) {
+// Gives back before it returns: nothing in the background meets the next planned failure.
+bool is_guarded(Outcome<Lease> lease) {
+  const bool guarded = lease.value().guarded();
+  lease->release();
+  return guarded;
+}
+
+TEST_P(AirlockTest, AFailureIsNotHeldAgainstTheNextCall) {
   const Airlock airlock(store_, kGate, {.limit = 1, .outage = Outage::open});
-  store_->down(true);
-  for (int i = 0; i < 100; ++i) (void)airlock.try_enter();
-  EXPECT_EQ(store_->calls("admit"), 1U);
-  clock_.advance(50ms);
-  for (int i = 0; i < 100; ++i) (void)airlock.try_enter();
-  EXPECT_EQ(store_->calls("admit"), 2U);
-  store_->down(false);
-  clock_.advance(1s);
-  EXPECT_TRUE(airlock.try_enter()->guarded());
+  for (const auto kind : {StoreError::Kind::unavailable, StoreError::Kind::busy,
+                          StoreError::Kind::no_room, StoreError::Kind::incompatible}) {
+    store_->fail_next(1, kind);
+    try {
+      EXPECT_FALSE(is_guarded(airlock.try_enter()));
+    } catch (const SealAcquiringError&) {
+      EXPECT_NE(kind, StoreError::Kind::unavailable);
+    }
+    EXPECT_TRUE(is_guarded(airlock.try_enter())) << "it is asked, and answers";
+  }
+}
+
+TEST_P(AirlockTest, OnlyAnOutageLetsAnybodyPast) {
+  for (const Outage outage : {Outage::open, Outage::local}) {
+    const auto log = std::make_shared<Log>();
+    const Airlock airlock(store_, kGate, {.limit = 1, .outage = outage, .observer = log});
+    for (const auto kind :
+         {StoreError::Kind::busy, StoreError::Kind::no_room, StoreError::Kind::incompatible}) {
+      store_->fail_next(1, kind);
+      EXPECT_THROW((void)airlock.try_enter(), SealAcquiringError);
+      store_->fail_next(1, kind);
+      EXPECT_THROW((void)airlock.enter({.max_wait = 1s}), SealAcquiringError);
+      EXPECT_EQ(log->last().kind, Event::Kind::failed);
+    }
+    store_->fail_next(1, StoreError::Kind::unavailable);
+    EXPECT_FALSE(is_guarded(airlock.try_enter()));
+    store_->fail_next(1, StoreError::Kind::unavailable);
+    EXPECT_FALSE(is_guarded(airlock.enter({.max_wait = 1s})));
+  }
 }
 
 TEST_P(AirlockTest, TheObserverHearsEveryDecision) {

@@ -2,10 +2,14 @@
 #include <poll.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -140,6 +144,28 @@ TEST_F(AForkedChild, HasNotLockedAMutexOfItsParent) {
   ledger->unlock();
   catalog->unlock_shared();
   EXPECT_EQ(holders("ledger") + holders("catalog"), 0U);
+}
+
+// A thread that initialises a static of a function when another one forks leaves it locked in the
+// child for ever. So there is none in what every child uses.
+TEST(Initialisation, IsNeverLeftLockedInAForkedChild) {
+  const std::string program = "nm -C /proc/" + std::to_string(getpid()) + "/exe 2>/dev/null";
+  FILE* const symbols = popen(program.c_str(), "r");  // NOLINT(cert-env33-c): a test
+  ASSERT_NE(symbols, nullptr);
+  std::array<char, 4096> line{};
+  std::size_t seen = 0;
+  while (fgets(line.data(), line.size(), symbols) != nullptr) {
+    const std::string_view text = line.data();
+    if (text.find("airlock::keeping::Keeper::of") != std::string_view::npos) ++seen;
+    const bool is_guard = text.find("guard variable for airlock::keeping::") != text.npos ||
+                          text.find("guard variable for airlock::Clock::") != text.npos ||
+                          text.find("guard variable for airlock::base::") != text.npos ||
+                          text.find("guard variable for airlock::shm::") != text.npos ||
+                          text.find("guard variable for airlock::memory::") != text.npos;
+    EXPECT_FALSE(is_guard) << text;
+  }
+  pclose(symbols);
+  if (seen == 0) GTEST_SKIP() << "NOT RUN: nm shows no symbols of this program";
 }
 
 TEST_F(AForkedChild, DoesNotSpeakForAHealthGuard) {

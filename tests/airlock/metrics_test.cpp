@@ -72,8 +72,31 @@ TEST_P(Metrics, OfAnEmptyStoreNameTheFamiliesOnly) {
   }
   EXPECT_THAT(names, ElementsAre("airlock_admitted_total", "airlock_refused_total",
                                  "airlock_wait_seconds", "airlock_in_use", "airlock_limit",
-                                 "airlock_waiting", "airlock_leases_lost_total",
+                                 "airlock_holders", "airlock_waiting", "airlock_leases_lost_total",
                                  "airlock_handovers_missed_total", "airlock_abandoned_total"));
+}
+
+TEST_P(Metrics, ShowALockAsOnePermitAndCountItsReaders) {
+  constexpr std::uint32_t kReaders = 65'536;
+  const auto ask_lock = [&](std::string_view name, std::uint32_t weight) {
+    return store()->admit({.gate = "ledger",
+                           .visitor = VisitorId::named(name),
+                           .permits = Permits{kReaders, weight, 10s, true}});
+  };
+  const Token writer = std::get<Granted>(ask_lock("ann", kReaders)).token;
+  EXPECT_EQ(value("airlock_in_use", {{"gate", "ledger"}}), 1);
+  EXPECT_EQ(value("airlock_limit", {{"gate", "ledger"}}), 1);
+  EXPECT_EQ(value("airlock_holders", {{"gate", "ledger"}}), 1);
+  EXPECT_TRUE(store()->release(writer));
+  EXPECT_EQ(value("airlock_in_use", {{"gate", "ledger"}}), 0);
+  (void)ask_lock("ann", 1);
+  (void)ask_lock("bob", 1);
+  store()->set_limit("ledger", 3);
+  EXPECT_EQ(value("airlock_in_use", {{"gate", "ledger"}}), 1);
+  EXPECT_EQ(value("airlock_limit", {{"gate", "ledger"}}), 1);
+  EXPECT_EQ(value("airlock_holders", {{"gate", "ledger"}}), 2);
+  store()->set_limit("ledger", 0);
+  EXPECT_EQ(value("airlock_limit", {{"gate", "ledger"}}), 0);
 }
 
 TEST_P(Metrics, CountAdmissionsAndWhatIsInUse) {

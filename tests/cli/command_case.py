@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import time
 import unittest
 
 BINARY = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "airlock"
+QUOTED = shlex.quote(BINARY)  # For a shell.
 
 
 def eventually(condition, seconds=10):
@@ -88,25 +90,28 @@ class RedisCase(CommandCase):
 
     def setUp(self):
         super().setUp()
-        self.socket = self.path("redis.sock")
-        self.server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.socket,
+        self.redis_socket = self.path("redis.sock")
+        self.start_server()
+        self.use()
+
+    def start_server(self):
+        self.server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.redis_socket,
                                         "--save", "", "--dir", self.dir], stdout=subprocess.DEVNULL)
         self.started.append(self.server)
-        self.use()
         self.assertTrue(eventually(self.answers))
 
     def use(self, options="", user="", timeout="5s"):
-        self.environment["AIRLOCK_STORE"] = f"redis+unix://{user}{self.socket}?timeout={timeout}{options}"
+        self.environment["AIRLOCK_STORE"] = f"redis+unix://{user}{self.redis_socket}?timeout={timeout}{options}"
 
     def answers(self):
         """Its socket is there before anybody listens at it."""
         with socket.socket(socket.AF_UNIX) as client:
             try:
-                client.connect(self.socket)
+                client.connect(self.redis_socket)
                 client.sendall(b"PING\r\n")
                 return client.recv(100).startswith(b"+PONG")
             except OSError:
                 return False
 
     def configure(self, *command):
-        subprocess.run(["redis-cli", "-s", self.socket, *command], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["redis-cli", "-s", self.redis_socket, *command], check=True, stdout=subprocess.DEVNULL)

@@ -6,11 +6,12 @@ import subprocess
 import time
 import unittest
 
-from command_case import BINARY, CommandCase, eventually
+from command_case import QUOTED, CommandCase, RedisCase, eventually
 
 
-@unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
-class Screen(CommandCase):
+class Terminal:
+    """A terminal for a case of the command."""
+
     def setUp(self):
         super().setUp()
         self.socket = self.path("tmux")
@@ -33,9 +34,12 @@ class Screen(CommandCase):
     def shows(self, text, seconds=10):
         self.assertTrue(eventually(lambda: text in self.screen(), seconds), self.screen())
 
+
+@unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
+class Screen(Terminal, CommandCase):
     def test_who_waits_sees_its_place(self):
         holder, _ = self.start_inside("x")
-        self.open(f"{BINARY} run x echo done")
+        self.open(f"{QUOTED} run x echo done")
         self.shows("waiting at x for")
         self.shows(", position 1")
         self.assertNotIn("about", self.screen(), "nothing is known yet")
@@ -51,32 +55,68 @@ class Screen(CommandCase):
         time.sleep(1.2)
         first.terminate()
         self.assertTrue(eventually(lambda: self.waiting("x") == 0))
-        self.open(f"{BINARY} run x echo done")
+        self.open(f"{QUOTED} run x echo done")
         self.shows(", position 1, about 2s")
         second.terminate()
 
     def test_the_waiting_line_fits_a_narrow_terminal(self):
         gate = "a-gate-with-a-rather-long-name"
         self.start_inside(gate)
-        self.open(f"{BINARY} run -w 1 {gate} true", columns=20)
+        self.open(f"{QUOTED} run -w 1 {gate} true", columns=20)
         self.shows("waiting at a-gate")
         self.shows("status 75")
         self.assertNotIn("waiting at a-gate", self.screen())
 
     def test_top(self):
         self.start_inside("--slots", "4", "builds")
-        self.open(f"{BINARY} top --interval 0.1")
+        self.open(f"{QUOTED} top --interval 0.1")
         self.shows("airlock top")
         self.shows("builds")
-        self.shows("1 /     4")
+        self.shows("1 / 4")
         self.tmux("send-keys", "-t", "0", "w")
-        self.shows("(w)")
+        self.shows("1 gate by waiting")
+        self.tmux("send-keys", "-t", "0", "q")
+        self.shows("status 0")
+
+    def test_top_shows_locks_and_rates_as_what_they_are(self):
+        self.start_inside("ledger")
+        self.output("take", "feed", "--rate", "10/h")
+        self.output("limit", "ledger", "3")
+        self.output("pause", "feed", "--for", "1h")
+        self.open(f"{QUOTED} top --interval 0.1")
+        self.shows("limit set to 3")
+        rows = {line.split()[0 if line[0] == " " else 1]: line for line in self.screen().splitlines()
+                if "ledger" in line or "feed" in line}
+        self.assertIn(" held ", rows["ledger"])
+        self.assertNotIn("65536", self.screen())
+        self.assertIn(" rate ", rows["feed"])
+        self.assertNotIn("0 / 0", rows["feed"])
+        self.assertIn("  paused", rows["feed"])
+
+    def test_top_shows_who_is_inside_and_who_waits(self):
+        _, pid = self.start_inside("backup")
+        self.start("run", "backup", "true")
+        self.assertTrue(eventually(lambda: self.waiting("backup") == 1))
+        self.output("take", "other", "--rate", "10/h")
+        self.open(f"{QUOTED} top --interval 0.1", columns=120)
+        self.shows("> backup")
+        self.tmux("send-keys", "-t", "0", "Down")
+        self.shows("> other")
+        self.tmux("send-keys", "-t", "0", "Up")
+        self.shows("> backup")
+        self.tmux("send-keys", "-t", "0", "Enter")
+        self.shows("backup: lock, held by 1, 1 waiting")
+        self.shows("inside:")
+        self.shows("in line:")
+        self.assertNotIn("other", self.screen())
+        self.tmux("send-keys", "-t", "0", "Escape")
+        self.shows("other")
         self.tmux("send-keys", "-t", "0", "q")
         self.shows("status 0")
 
     def test_demo(self):
         self.environment["AIRLOCK_STORE"] = "shm:"
-        self.open(f"{BINARY} demo", columns=100)
+        self.open(f"{QUOTED} demo", columns=100)
         self.shows("Without airlock", 20)
         self.shows("with airlock", 40)
         self.shows("status 0", 10)
@@ -90,6 +130,24 @@ class Screen(CommandCase):
         without, behind = rows["without airlock"], rows["with airlock"]
         self.assertGreater(int(without[-1]), 0, text)
         self.assertEqual((int(behind[-2]), int(behind[-1])), (0, 0), text)
+
+
+@unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
+class RedisScreen(Terminal, RedisCase):
+    def test_top_survives_a_server_that_goes_away(self):
+        self.use(timeout="300ms")
+        self.output("take", "feed", "--rate", "10/h")
+        self.open(f"{QUOTED} top --interval 0.1", columns=120)
+        self.shows("feed")
+        self.server.kill()
+        self.server.wait()
+        self.shows("store unavailable for")
+        self.assertIn("feed", self.screen(), "the last picture stays")
+        self.start_server()
+        self.assertTrue(eventually(lambda: "store unavailable" not in self.screen(), 30), self.screen())
+        self.shows("nothing is in use")
+        self.tmux("send-keys", "-t", "0", "q")
+        self.shows("status 0")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class Run(CommandCase):
     def test_an_admission_inside_another(self):
         command = ["run", "x", BINARY, "run", "--slots", "2", "y", "sh", "-c", "env | grep ^AIRLOCK_ | cut -c1-14 | sort"]
         self.assertEqual(self.output(*command).split(), ["AIRLOCK_FENCE=", "AIRLOCK_GATE=y", "AIRLOCK_SLOT=0",
-                                                         "AIRLOCK_STORE=", "AIRLOCK_TOKEN="])
+                                                         "AIRLOCK_STORE=", "AIRLOCK_TOKEN=", "AIRLOCK_TOKENS"])
 
     def test_fences_grow(self):
         fences = [int(self.output("run", "x", "sh", "-c", "echo $AIRLOCK_FENCE")) for _ in range(5)]
@@ -252,13 +252,12 @@ class Take(CommandCase):
 
 class Operators(CommandCase):
     def test_ls_and_show(self):
-        self.assertEqual(self.output("ls"), "")
         self.start_inside("--slots", "3", "x")
         self.assertIn("x ", self.output("ls"))
         gate = json.loads(self.output("ls", "--json"))[0]
         self.assertEqual((gate["name"], gate["in_use"], gate["limit"]), ("x", 1, 3))
         shown = json.loads(self.output("show", "x", "--json"))
-        self.assertEqual(shown["holders_inside"][0]["slot"], 0)
+        self.assertEqual(shown["holders"][0]["slot"], 0)
         self.assertIn("inside:", self.output("show", "x"))
         self.assertEqual(self.status("show", "unknown"), 1)
 
@@ -271,6 +270,7 @@ class Operators(CommandCase):
         self.assertEqual(self.status("run", "-n", "--slots", "1", "x", "true"), REFUSED)
 
     def test_pause_and_resume(self):
+        self.output("run", "x", "true")
         self.output("pause", "x", "--for", "1h")
         self.assertEqual(self.status("run", "-n", "x", "true"), REFUSED)
         self.output("resume", "x")
@@ -281,7 +281,7 @@ class Operators(CommandCase):
     def test_revoke_one(self):
         first, _ = self.start_inside("--slots", "2", "x")
         second, _ = self.start_inside("--slots", "2", "x")
-        holders = json.loads(self.output("show", "x", "--json"))["holders_inside"]
+        holders = json.loads(self.output("show", "x", "--json"))["holders"]
         self.output("revoke", "x", holders[0]["visitor"][:6])
         self.assertEqual(first.wait(10), LOST)
         self.assertIsNone(second.poll())
@@ -304,6 +304,7 @@ class Operators(CommandCase):
 
 class Doctor(CommandCase):
     def test_shared_memory(self):
+        self.output("run", "x", "true")
         text = self.output("doctor")
         for words in (f"segment {self.dir}/store/test (mode 0600, uid {os.getuid()}", "in a folder with mode 0700",
                       "tmpfs", "layout version", "may grow to", "fullest pool", "processes that use it: 1 of"):
@@ -314,6 +315,7 @@ class Doctor(CommandCase):
         self.assertNotIn("problem", {finding["level"] for finding in findings})
 
     def test_advice_comes_with_what_to_do_and_is_no_failure(self):
+        self.output("run", "x", "true")
         self.output("pause", "x", "--for", "1h")
         self.assertIn("warning: gate x: paused", self.output("doctor"))
         self.assertIn("airlock resume x", self.output("doctor"))
@@ -322,7 +324,8 @@ class Doctor(CommandCase):
         for process, _ in [self.start_inside("--slots", "2", "x") for _ in range(2)]:
             process.kill()
             process.wait(10)
-        self.assertIn("died without leaving", self.output("doctor"))
+        # Their guards keep their places until the commands have ended.
+        self.assertTrue(eventually(lambda: "died without leaving" in self.output("doctor")))
 
     def test_a_place_that_cannot_be(self):
         self.environment["AIRLOCK_STORE"] = "shm:test?dir=/proc/none"
@@ -392,7 +395,7 @@ class RedisDoctor(RedisCase):
     def test_a_replica(self):
         self.configure("REPLICAOF", "127.0.0.1", "1")
         texts, status = self.levels()
-        self.assertEqual(status, UNAVAILABLE)
+        self.assertEqual(status, 1)
         self.assertIn("it is a replica, which admits nobody. name the primary: 127.0.0.1:1", texts["problem"])
 
     def test_nobody_there(self):
@@ -433,8 +436,8 @@ class EncryptedStore(CommandCase):
         self.assertIn("certificate", done.stderr)
 
 
-class BusyStore(RedisCase):
-    """A server that is there and does not answer."""
+class SilentStore(RedisCase):
+    """A server that is there and does not answer: an outage, also for a command that would wait."""
 
     def setUp(self):
         super().setUp()
@@ -446,30 +449,12 @@ class BusyStore(RedisCase):
         self.server.send_signal(signal.SIGCONT)
         super().tearDown()
 
-    def test_who_waits_goes_on_waiting(self):
-        waiter = self.start("run", "x", "echo", "in")
-        time.sleep(1.5)
-        self.assertIsNone(waiter.poll())
-        self.server.send_signal(signal.SIGCONT)
-        self.assertEqual(waiter.communicate(timeout=10), ("in\n", ""))
-        self.assertEqual(waiter.returncode, 0)
+    def test_is_unavailable_by_the_deadline(self):
+        for how in ["-n"], ["-w", "1m"], []:
+            self.assertEqual(self.status("run", *how, "x", "true"), UNAVAILABLE)
 
-    def test_no_longer_than_it_was_told_to(self):
-        began = time.monotonic()
-        self.assertEqual(self.status("run", "-w", "1", "x", "true"), UNAVAILABLE)
-        self.assertGreater(time.monotonic() - began, 1)
-        self.assertLess(time.monotonic() - began, 3)
-
-    def test_who_does_not_wait_is_told_at_once(self):
-        began = time.monotonic()
-        self.assertEqual(self.status("run", "-n", "x", "true"), UNAVAILABLE)
-        self.assertLess(time.monotonic() - began, 1)
-
-    def test_a_signal_ends_the_wait(self):
-        waiter = self.start("run", "x", "true")
-        time.sleep(0.5)
-        waiter.terminate()
-        self.assertEqual(waiter.wait(10), 128 + signal.SIGTERM)
+    def test_may_be_done_without(self):
+        self.assertEqual(self.status("run", "--on-outage", "run", "x", "true"), 0)
 
 
 class BadInput(CommandCase):
@@ -495,13 +480,13 @@ class BadInput(CommandCase):
                 done = self.airlock(*arguments)
                 self.assertEqual(done.returncode, USAGE, done.stderr)
                 self.assertTrue(done.stderr.strip())
-        self.assertEqual(self.output("ls"), "")
+        self.assertEqual(self.output("stores"), "", "none of them made a segment")
 
     def test_the_store_may_stand_behind_the_command(self):
         other = f"shm:other?dir={self.dir}/store"
         self.assertEqual(self.output("run", "--store", other, "x", "echo", "--store", "mine"), "--store mine\n")
         self.assertIn("x", self.output("ls", "--store", other))
-        self.assertEqual(self.output("ls"), "")
+        self.assertEqual(self.status("ls"), UNAVAILABLE, "nothing has used that one")
 
     def test_help_and_version(self):
         self.assertIn("Usage", self.output("--help"))

@@ -247,7 +247,5 @@ TEST_P(StoreContract, TheOrderBelongsToALineThatIsNotEmpty) {
   EXPECT_EQ(look().order, Order::lottery);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
-
 }  // namespace
 }  // namespace airlock::contract

@@ -112,6 +112,20 @@ TEST_P(StoreContract, CountsComeInTheOrderAsked) {
   EXPECT_FALSE(knows("unknown"));
 }
 
+TEST_P(StoreContract, ALockIsSeenToBeOne) {
+  const std::array<GateName, 1> names = {gate()};
+  enters(visitor("ann").limit(8).weight(8).exclusive());
+  EXPECT_TRUE(look().counts.exclusive);
+  EXPECT_TRUE(store().counts(names).at(0).exclusive);
+  store().set_limit(gate(), 3);
+  EXPECT_TRUE(look().counts.exclusive);
+  EXPECT_TRUE(store().purge(gate()));
+  EXPECT_FALSE(look().counts.exclusive);
+  EXPECT_FALSE(store().counts(names).at(0).exclusive);
+  enters(visitor("ann").limit(8));
+  EXPECT_FALSE(look().counts.exclusive);
+}
+
 TEST_P(StoreContract, CountsLeaveOutWhatHasExpired) {
   enters(visitor("ann").ttl(1s));
   after(1s);
@@ -224,8 +238,6 @@ TEST_P(StoreContract, CountersPutWhateverIsAboveTheLastBoundInTheLastBucket) {
     EXPECT_EQ(look().counters.waits.back(), count);
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace
 }  // namespace airlock::contract

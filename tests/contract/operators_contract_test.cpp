@@ -316,7 +316,5 @@ TEST_P(StoreContract, APurgeOfOneGateLeavesTheOthers) {
   EXPECT_THAT(holders("other"), ElementsAre("ann"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
-
 }  // namespace
 }  // namespace airlock::contract

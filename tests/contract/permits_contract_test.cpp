@@ -265,7 +265,6 @@ TEST_P(StoreContract, ALighterHolderLetsTheLineIn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Slots, ::testing::ValuesIn(all_stores()), name_of_store);
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace
 }  // namespace airlock::contract

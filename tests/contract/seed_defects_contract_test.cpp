@@ -266,7 +266,6 @@ TEST_P(StoreContract, AHandOverIsARealReservation) {
   enters("ann");
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
 INSTANTIATE_TEST_SUITE_P(Stores, SeedRates, ::testing::ValuesIn(all_stores()), name_of_store);
 
 }  // namespace

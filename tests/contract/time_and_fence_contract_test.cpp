@@ -276,7 +276,5 @@ TEST_P(StoreContract, GatesUsedOnceLeaveNothingBehind) {
   EXPECT_THAT(store().list(), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
-
 }  // namespace
 }  // namespace airlock::contract

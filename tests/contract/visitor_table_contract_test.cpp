@@ -306,7 +306,5 @@ TEST_P(StoreContract, AHandOverByRateAloneIsNoClaimToPermits) {
   EXPECT_EQ(look().counts.in_use, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
-
 }  // namespace
 }  // namespace airlock::contract

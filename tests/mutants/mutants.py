@@ -102,7 +102,7 @@ MUTANTS = [
         "validate_test"),
     Mutant(
         "a-bad-request-attaches-first", "a wrong call makes a file",
-        "src/store/sharded/sharded_store.hpp", "      validate(request);\n      state =", "      state =",
+        "src/store/sharded/sharded_store.hpp", "self().state([&] { validate(request); })", "self().state([] {})",
         "open_store_test"),
     Mutant(
         "the-first-of-a-tree-stays", "the head of the line is one who left",
@@ -119,8 +119,28 @@ MUTANTS = [
         "shm_crashwalk_process_test"),
     Mutant(
         "the-dead-keep-their-slots", "slots leak on kill -9",
-        "src/store/shm/process.cpp", "  segment_.header().deaths.fetch_add(1);\n", "",
+        "src/store/shm/process.cpp", "    control.deaths.store(1);\n", "",
         "shm_death_process_test"),
+    Mutant(
+        "nobody-suspects-the-holders", "a slot of a killed process stays taken until its ttl ends",
+        "src/model/admit.cpp", "  if (!room) {\n    suspect_holders", "  if (false && !room) {\n    suspect_holders",
+        "shm_many_processes_process_test"),
+    Mutant(
+        "an-exit-settles-every-gate", "short processes slow a store with many gates down",
+        "src/model/deaths.cpp", "    for (std::size_t i = 0; i < count; ++i) {\n", "    gates_.for_each([&](Ref ref) { settle(gates_.at(ref), moment); });\n    for (std::size_t i = 0; i < count; ++i) {\n",
+        "deaths_test"),
+    Mutant(
+        "a-successor-loses-its-holds", "a new process pays for a dead one",
+        "src/model/deaths.cpp", "      if (visit->owner.get() == present) continue;\n", "",
+        "deaths_test"),
+    Mutant(
+        "empty-gates-are-not-evicted", "new keys are refused in a store full of old ones",
+        "src/model/gates.cpp", "!(evict(moment) && reserve())", "true",
+        "many_keys_test"),
+    Mutant(
+        "rates-are-evicted", "a rate is forgotten under pressure",
+        "src/model/gates.cpp", "return gate->pauses == kNone && gate->tiers == kNone;", "gate->tiers = kNone;\n  return true;",
+        "many_keys_test"),
     Mutant(
         "many-returns-are-forgotten", "slots leak when many come back at once",
         "src/store/shm/cell.cpp", "if (!noted) control_.more_returned.store(1);", "(void)noted;",
@@ -131,7 +151,7 @@ MUTANTS = [
         "shm_death_process_test"),
     Mutant(
         "who-unlocks-does-not-look-again", "the same, where it was told to",
-        "src/store/shm/shm_store.cpp", "    if (end()) [[unlikely]]\n", "    if (end() && false)\n",
+        "src/store/shm/shm_store.cpp", "    if (!is_over_ && end()) [[unlikely]]\n", "    if (!is_over_ && end() && false)\n",
         "shm_death_process_test"),
     Mutant(
         "a-link-is-followed", "a planted symbolic link",

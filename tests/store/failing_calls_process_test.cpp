@@ -1,11 +1,21 @@
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include <cerrno>
+#include <map>
 
+#include "airlock/support/failing_uses.hpp"
 #include "contract/support/store_under_test.hpp"
+#include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
 #include "store/support/failing_call.hpp"
 #include "store/support/failing_steps.hpp"
+#include "store/support/temp_dir.hpp"
+#ifdef AIRLOCK_WITH_REDIS
+#include "store/redis/redis_store.hpp"
+#include "store/support/failures.hpp"
+#include "store/support/redis_server.hpp"
+#endif
 
 // Every system call of every step is refused once.
 
@@ -65,6 +75,61 @@ TEST_P(FailingCalls, LeaveTheStoreAsBeforeOrAsComplete) {
   }
   std::printf("%llu calls refused\n", static_cast<unsigned long long>(trials));
 }
+
+// A store on a clock that runs: what waits asks again when a call was lost.
+struct RunningStore {
+  std::string name;
+  std::function<std::shared_ptr<Store>(const TempDir& dir)> open;
+};
+
+// Not Redis: what an unknown outcome leaves there ends with its ttl.
+const RunningStore kRunningStores[] = {
+    {"memory", [](const TempDir& /*dir*/) { return open_store("memory:"); }},
+    {"shm",
+     [](const TempDir& dir) { return shm::make_store({.dir = dir.path()}, Clock::system()); }},
+};
+
+class FailingCallsOfAUse : public ::testing::TestWithParam<RunningStore> {
+ protected:
+  static FailingCall::Result run(const FailingUse& use, const FailingCall& failing) {
+    const TempDir dir;
+    SharedValue<std::array<char, Seen::kMost>> wrong;
+    const FailingCall::Result traced = failing.run([&] {
+      const std::shared_ptr<Store> store = GetParam().open(dir);
+      FailingCall::mark_begin();
+      std::string found = wrongly_said_by(use, store);
+      FailingCall::mark_end();
+      found += left_behind_by(use, store);
+      copy(found, *wrong);
+    });
+    EXPECT_TRUE(traced.ended_well) << "call " << traced.failed << ", status " << traced.status;
+    EXPECT_STREQ(wrong->data(), "") << "call " << traced.failed;
+    return traced;
+  }
+};
+
+// The same for what is built on a store: keepers, waiters, mailboxes. Their threads and descriptors
+// are among the calls.
+TEST_P(FailingCallsOfAUse, LeaveNothingBehind) {
+  {
+    const std::shared_ptr<Store> store = GetParam().open(TempDir());
+  }  // Its server is there before.
+  std::uint64_t trials = 0;
+  std::map<long, int> refused;
+  for (const FailingUse& use : failing_uses()) {
+    SCOPED_TRACE(use.name);
+    const std::uint64_t calls = run(use, {}).calls;
+    for (std::uint64_t k = 1; k <= calls; ++k, ++trials) {
+      ++refused[run(use, {.k = k, .error = ENOMEM}).failed];
+    }
+  }
+  EXPECT_GT(refused[SYS_clone3] + refused[SYS_clone], 0) << "threads are among them";
+  EXPECT_GT(refused[SYS_eventfd2], 0) << "and descriptors";
+  std::printf("%llu calls refused\n", static_cast<unsigned long long>(trials));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, FailingCallsOfAUse, ::testing::ValuesIn(kRunningStores),
+                         [](const auto& store) { return store.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Stores, FailingCalls,
                          ::testing::ValuesIn(contract::stores_on_one_server()),

@@ -70,7 +70,7 @@ TEST_F(FaultyStoreTest, FailsTheNextStepsWithoutDoingThem) {
 
 TEST_F(FaultyStoreTest, DropsAReplyAfterDoingTheStep) {
   store_.drop_reply_next(1);
-  expect_failure(Kind::busy, Outcome::unknown, [&] { admitted("a"); });
+  expect_failure(Kind::unavailable, Outcome::unknown, [&] { admitted("a"); });
   EXPECT_EQ(holders(), 1U);
   EXPECT_TRUE(std::get<Granted>(store_.admit(ask("a"))).repeated);
 }
@@ -78,7 +78,7 @@ TEST_F(FaultyStoreTest, DropsAReplyAfterDoingTheStep) {
 TEST_F(FaultyStoreTest, ADroppedRenewalLeavesNoResultBehind) {
   std::vector<RenewItem> items = {{.token = admitted("a"), .ttl = 60s}};
   store_.drop_reply_next(1);
-  expect_failure(Kind::busy, Outcome::unknown, [&] { store_.renew(items); });
+  expect_failure(Kind::unavailable, Outcome::unknown, [&] { store_.renew(items); });
   EXPECT_EQ(items[0].result, Renewal::unknown);
   clock_.advance(30s);
   EXPECT_EQ(holders(), 1U);
@@ -90,7 +90,7 @@ TEST_F(FaultyStoreTest, FailuresComeBeforeDroppedReplies) {
   store_.drop_reply_next(1);
   store_.fail_next(1, Kind::unavailable);
   expect_failure(Kind::unavailable, Outcome::nothing_happened, [&] { admitted("a"); });
-  expect_failure(Kind::busy, Outcome::unknown, [&] { admitted("a"); });
+  expect_failure(Kind::unavailable, Outcome::unknown, [&] { admitted("a"); });
   admitted("a");
 }
 

@@ -46,6 +46,7 @@ TEST(OpenStore, SharedMemoryIsForItsOwnerAtLeastAndNotToBeRun) {
   }
   EXPECT_NE(message_for("shm:?size=1M"), "");
   EXPECT_NE(message_for("shm:?dir=here"), "");
+  EXPECT_NE(message_for("shm:?group=games").find("dir="), std::string::npos);
 }
 
 TEST(OpenStore, ABadRequestIsRefusedBeforeAnythingIsAttached) {

@@ -298,17 +298,51 @@ TEST_F(RedisConnection, WhereOneConnectionIsSilentTheIdleOnesAreNotTried) {
   EXPECT_GT(proxy_.connections(), before);
 }
 
+// Within the first pause, that is; a loaded machine may let it pass.
+TEST_F(RedisConnection, ASilentServerFailsTheNextCallWithoutBeingAsked) {
+  bool failed_at_once = false;
+  for (int round = 0; round < 20 && !failed_at_once; ++round) {
+    proxy_.set(Fault::none);
+    const auto quick = store(proxy_.address(), 100ms);
+    make_gate(*quick, "gate");
+    proxy_.set(Fault::hold_reply);
+    const std::uint64_t before = proxy_.connections();
+    const auto first = failure_of([&] { (void)quick->look("gate"); });
+    const auto second = failure_of([&] { (void)quick->look("gate"); });
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->kind(), Kind::unavailable);
+    EXPECT_EQ(second->kind(), Kind::unavailable);
+    failed_at_once = proxy_.connections() == before;
+  }
+  EXPECT_TRUE(failed_at_once);
+}
+
 TEST_F(RedisConnection, WhatIsNotTriedAgainYetFailsAsBefore) {
   redis::Address address = server().address();
-  address.password = "wrong";
-  address.user = "nobody";
+  address.path = server().folder() + "/nobody.sock";
   const auto stranger = store(address);
   const auto first = failure_of([&] { (void)stranger->look("gate"); });
   const auto second = failure_of([&] { (void)stranger->look("gate"); });
   ASSERT_TRUE(first && second);
-  EXPECT_EQ(first->kind(), Kind::incompatible);
-  EXPECT_EQ(second->kind(), Kind::incompatible);
+  EXPECT_EQ(first->kind(), Kind::unavailable);
+  EXPECT_EQ(second->kind(), Kind::unavailable);
   EXPECT_EQ(second->outcome(), Result::nothing_happened);
+}
+
+// A refusal is an answer: whoever is refused is told so again and again, by the server.
+TEST_F(RedisConnection, AServerThatRefusesTheUserIsAskedEveryTime) {
+  redis::Address address = proxy_.address();
+  address.password = "wrong";
+  address.user = "nobody";
+  const auto stranger = store(address);
+  const std::uint64_t before = proxy_.connections();
+  for (int i = 0; i < 10; ++i) {
+    const auto failure = failure_of([&] { (void)stranger->look("gate"); });
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->kind(), Kind::incompatible);
+    EXPECT_THAT(failure->what(), ::testing::Not(::testing::HasSubstr("not tried")));
+  }
+  EXPECT_EQ(proxy_.connections(), before + 10);
 }
 
 TEST_F(RedisConnection, ALateReplyIsNeverReadByTheNext) {
@@ -319,7 +353,7 @@ TEST_F(RedisConnection, ALateReplyIsNeverReadByTheNext) {
   proxy_.set(Fault::hold_reply);
   (void)failure_of([&] { (void)quick->look("one"); });
   proxy_.set(Fault::none);
-  EXPECT_FALSE(quick->look("unknown").has_value());
+  EXPECT_FALSE(when_it_answers([&] { return quick->look("unknown"); }).has_value());
   EXPECT_EQ(proxy_.connections(), before + 1);
 }
 

@@ -15,7 +15,7 @@ import tempfile
 
 TESTS = ["*_contract_test", "rules_random_redis_test", "redis_scripts_redis_test", "redis_connection_redis_test",
          "redis_refusals_redis_test"]
-FILTER = "*/redis*:ScriptsAtRandom.*:RedisScripts.*:ScriptsAfterAFailover.*:ServersClock.*:ForeignKeys.*"
+FILTER = "*/redis*:ScriptsAtRandom.*:RedisScripts.*:ScriptsAfterAFailover.*:ServersClock.*:ForeignKeys.*:*OtherSchema.*"
 
 
 def run_tests(folder, logs):

@@ -1,10 +1,10 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
-#include <linux/close_range.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -191,36 +191,6 @@ TEST_F(ShmFaults, AStoppedWaiterCostsTheOthersOneClaimWindow) {
   EXPECT_LT(waited, 2s);
 }
 
-TEST_F(ShmFaults, AProcessThatClosesWhatItDidNotOpenIsToldAndOthersGoOn) {
-  const Token kept = std::get<Granted>(store_->admit(ask("kept", 1, "other"))).token;
-  SharedValue<std::atomic<int>> state;
-  Child child([&] {
-    const auto store = open();
-    if (!std::holds_alternative<Granted>(store->admit(ask("ann")))) _exit(1);
-    syscall(SYS_close_range, 3U, ~0U, 0U);
-    int foreign = -1;  // Have their numbers now, and no lock of ours.
-    for (int i = 0; i < 16; ++i) foreign = ::open("/proc/self/exe", O_RDONLY);
-    (void)store->admit(ask("dan"));  // Finds no room, and must not take the others for dead.
-    *state = 1;
-    while (*state != 2) usleep(100);
-    std::this_thread::sleep_for(1s);
-    try {
-      (void)store->look("gate");
-      *state = -1;
-    } catch (const StoreError& error) {
-      *state = error.kind() == StoreError::Kind::unavailable ? 3 : -2;
-    }
-    if (!std::holds_alternative<Granted>(store->admit(ask("cid", 2)))) _exit(2);
-    if (fcntl(foreign, F_GETFD) < 0) _exit(3);
-  });
-  ASSERT_TRUE(becomes_true([&] { return *state == 1; }));
-  EXPECT_TRUE(becomes_true([&] { return enters("bob"); }, 2s)) << "it counts as dead";
-  EXPECT_EQ(store_->renew(kept, 1h), Renewal::renewed) << "but nobody else does";
-  *state = 2;
-  EXPECT_TRUE(child.wait());
-  EXPECT_EQ(*state, 3);
-}
-
 TEST_F(ShmFaults, AFullFileSystemIsAClearErrorAndHoldersAreUnaffected) {
   need_root();
   if (IsSkipped()) return;
@@ -255,6 +225,45 @@ TEST_F(ShmFaults, AFullFileSystemIsAClearErrorAndHoldersAreUnaffected) {
     umount2(dir.path().c_str(), MNT_DETACH);
   });
   EXPECT_TRUE(child.wait());
+}
+
+// A user of no other group than that.
+void become(uid_t uid, gid_t group) {
+  if (setgroups(1, &group) != 0 || setgid(uid) != 0 || setuid(uid) != 0) _exit(2);
+}
+
+TEST_F(ShmFaults, UsersOfAGroupShareOneSegmentInAFolderThatTheFirstOneMakes) {
+  need_root();
+  if (IsSkipped()) return;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread asks
+  const group* const shared = getgrnam("games");
+  if (shared == nullptr) GTEST_SKIP() << "NOT RUN: no group games here";
+  chmod(dir_.path().c_str(), 01777);
+  const std::string uri = "shm:?group=games&dir=" + dir_.path() + "/shared";
+  SharedValue<std::atomic<bool>> in;
+  Child first([&] {
+    become(12'345, shared->gr_gid);
+    umask(077);
+    const auto store = open_store(uri);
+    *in = std::holds_alternative<Granted>(store->admit(ask("ann")));
+    pause();
+  });
+  ASSERT_TRUE(becomes_true([&] { return in->load(); }));
+  Child second([&] {
+    become(12'346, shared->gr_gid);
+    const auto store = open_store(uri);
+    if (std::holds_alternative<Granted>(store->admit(ask("bob")))) _exit(3);
+  });
+  EXPECT_TRUE(second.wait()) << "two users held one lock";
+  Child stranger([&] {
+    become(12'347, 12'347);
+    try {
+      (void)open_store(uri)->id();
+      _exit(3);
+    } catch (const StoreError&) {
+    }
+  });
+  EXPECT_TRUE(stranger.wait());
 }
 
 TEST_F(ShmFaults, OfManyThatWaitAndDieTheOthersKeepTheirOrder) {

@@ -133,7 +133,22 @@ TEST_F(ShmHostile, AFileOfSomebodyElseIsRefused) {
 TEST_F(ShmHostile, AFolderOfSomebodyElseIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "NOT RUN: only root can make such a folder";
   ASSERT_EQ(chown(dir_.path().c_str(), 12'345, 12'345), 0);
-  EXPECT_THAT(refusal(), HasSubstr("belongs to somebody else"));
+  const std::string why = refusal();
+  EXPECT_THAT(why, HasSubstr("belongs to somebody else"));
+  EXPECT_THAT(why, HasSubstr("uid 12345"));
+  EXPECT_THAT(why, HasSubstr("dir="));
+}
+
+TEST_F(ShmHostile, AFolderThatIsAFileIsCalledOne) {
+  write_file("");
+  const auto store = shm::make_store({.dir = path()}, clock_);
+  EXPECT_THAT(refusal(store), HasSubstr("not a folder but a file"));
+}
+
+TEST_F(ShmHostile, ALinkToAFolderIsRefused) {
+  ASSERT_EQ(symlink("/dev/shm", path().c_str()), 0);
+  const auto store = shm::make_store({.dir = path()}, clock_);
+  EXPECT_THAT(refusal(store), HasSubstr("symbolic link"));
 }
 
 TEST_F(ShmHostile, AFolderThatOthersMayWriteToIsRefused) {
@@ -182,17 +197,6 @@ TEST_F(ShmHostile, ASegmentOfAnotherTimeNamespaceIsRefused) {
   EXPECT_THAT(refusal(shm::make_store(options(), clock_, elsewhere)), HasSubstr("time namespace"));
 }
 
-TEST_F(ShmHostile, ASegmentOfAnEarlierBootIsReplaced) {
-  shm::Surroundings earlier = shm::Surroundings::present();
-  earlier.boot = "00000000-0000-0000-0000-000000000000";
-  const auto before = shm::make_store(options(), clock_, earlier);
-  EXPECT_EQ(refusal(before), "");
-  const auto now = open();
-  EXPECT_EQ(refusal(now), "");
-  EXPECT_NE(before->id(), now->id());
-  EXPECT_EQ(now->look("gate")->counts.in_use, 1U) << "a new one, with what was just asked for";
-}
-
 TEST_F(ShmHostile, ADeletedSegmentIsNoticedWithinASecondAndTheNextCallBeginsAnew) {
   const auto store = open();
   const Token ann = std::get<Granted>(store->admit(ask("ann"))).token;
@@ -202,6 +206,36 @@ TEST_F(ShmHostile, ADeletedSegmentIsNoticedWithinASecondAndTheNextCallBeginsAnew
   EXPECT_EQ(failure(*store), "");
   EXPECT_EQ(store->renew(ann, 1min), Renewal::gone) << "its token is known, and gone";
   EXPECT_FALSE(store->release(ann));
+}
+
+TEST_F(ShmHostile, ATruncatedSegmentIsNoticedWithinASecond) {
+  const auto store = open();
+  (void)store->admit(ask("ann"));
+  const auto size = static_cast<off_t>(std::filesystem::file_size(path()));
+  ASSERT_EQ(truncate(path().c_str(), size - 4096), 0) << "where nothing is yet";
+  clock_.advance(1s);
+  EXPECT_THAT(failure(*store), HasSubstr("truncated"));
+  EXPECT_THAT(refusal(store), HasSubstr("truncated"));
+}
+
+// A callback may own anything, also something that uses the store when it is destroyed.
+TEST_F(ShmHostile, AReplacedWatchIsDestroyedUnlocked) {
+  const auto store =
+      shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 100ms}, Clock::system());
+  (void)store->admit(ask("ann"));
+  (void)store->admit(ask("bob"));
+  Request request = ask("cid");
+  request.line.join = true;
+  ASSERT_TRUE(std::holds_alternative<Queued>(store->admit(request)));
+  bool looked = false;
+  std::shared_ptr<int> owned(new int, [&](const int* value) {
+    delete value;
+    looked = store->look("gate").has_value();
+  });
+  ASSERT_TRUE(store->watch("gate", request.visitor, [owned] {}));
+  owned = nullptr;
+  ASSERT_TRUE(store->watch("gate", request.visitor, [] {}));
+  EXPECT_TRUE(looked);
 }
 
 TEST_F(ShmHostile, AReplacedSegmentIsNoticedWithinASecond) {
@@ -222,7 +256,7 @@ TEST_F(ShmHostile, RemovingWhatIsNotThereSaysSo) {
 }
 
 TEST_F(ShmHostile, FullPoolsAreAClearErrorAndHoldersAreUnaffected) {
-  const auto store = shm::make_store({.dir = dir_.path(), .size = 11U << 20}, clock_);
+  const auto store = shm::make_store({.dir = dir_.path(), .size = 12U << 20}, clock_);
   const Token ann = std::get<Granted>(store->admit(ask("ann"))).token;
   std::size_t made = 0;
   try {

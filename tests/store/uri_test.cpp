@@ -65,7 +65,7 @@ TEST(Uri, EveryFormOfRedisIsOneStore) {
 
 TEST(Uri, AMessageNamesWhatIsWrong) {
   EXPECT_EQ(message_for("rediz://u:p@host").substr(0, 41),
-            "store URI: scheme \"rediz\" is not known; m");
+            "store URI: scheme \"rediz\" is not known; u");
   EXPECT_EQ(message_for("memory:?shard=1"),
             "store URI: option \"shard\" is not known to memory:, which has timeout, shards");
   EXPECT_EQ(message_for("memory:?shards=0"), "store URI: option shards=\"0\": 1 to 256 is needed");

@@ -250,7 +250,7 @@ const std::vector<Case> kBadModes = {
         [] {
           return with_rates({{.algorithm = Algorithm::sliding_window, .count = 1, .period = 1s}});
         },
-        "rate 1/s,sliding: only GCRA"),
+        "rate 1/s,sliding: only rates without a window"),
     {"NegativeDedupe", with_rate, [](Draft& d) { d.request.dedupe = -1s; }, "dedupe -1s"},
     {"DedupeTooLong", with_rate, [](Draft& d) { d.request.dedupe = kMaxTtl + 1us; }, "dedupe 365d"},
     {"DedupeOfPermits", with_permits, [](Draft& d) { d.request.dedupe = 1s; },
@@ -271,7 +271,7 @@ Case bad_line(const std::string& name, const Line& line, const std::string& mess
 
 const std::vector<Case> kBadLines = {
     bad_line("PriorityInFifo", {.join = true, .priority = 1},
-             "priority 1: only in Order::priority"),
+             "priority 1: needs the order priority"),
     bad_line("PriorityTooHigh", {.order = Order::priority, .priority = 4096}, "priority 4096: at"),
     bad_line("NoPatience", {.join = true, .patience = 0s}, "patience 0s: above 0"),
     bad_line("PatienceTooLong", {.join = true, .patience = kForever}, "patience forever"),

@@ -25,9 +25,16 @@ class HookedStore final : public Store {
   using Store::renew;
   using Store::resume;
 
+  // From now on admit() answers with this and asks nobody.
+  void refuse_with(const Refused& refusal) { refusal_ = refusal; }
+
   StoreId id() override { return inner_->id(); }
   Clock& clock() noexcept override { return inner_->clock(); }
-  Answer admit(const Request& request) override { return before("admit"), inner_->admit(request); }
+  Answer admit(const Request& request) override {
+    before("admit");
+    if (refusal_) return *refusal_;
+    return inner_->admit(request);
+  }
   GroupAnswer admit_all(std::span<const Request> requests) override {
     return before("admit_all"), inner_->admit_all(requests);
   }
@@ -80,6 +87,7 @@ class HookedStore final : public Store {
 
   std::shared_ptr<Store> inner_;
   Hook hook_;
+  std::optional<Refused> refusal_;
 };
 
 }  // namespace airlock

@@ -12,7 +12,7 @@ namespace airlock {
 [[nodiscard]] inline pid_t start_child(const std::function<bool()>& work) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(300);
     _exit(work() ? 0 : 1);
   }
   return child;

@@ -94,4 +94,8 @@ std::string name_of_store(const ::testing::TestParamInfo<StoreFactory>& info) {
   return info.param.name;
 }
 
+// Once for all sources: their tests are one suite. Where a program has none of them, that is no fault.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreContract);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::ValuesIn(all_stores()), name_of_store);
+
 }  // namespace airlock::contract

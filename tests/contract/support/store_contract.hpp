@@ -33,6 +33,8 @@ struct Where {
 //   waits("bob");
 //   EXPECT_TRUE(releases(ann));
 //   enters("bob");
+//
+// A source with a suite of its own (class Claims : public StoreContract) instantiates it; StoreContract itself is.
 class StoreContract : public ::testing::TestWithParam<StoreFactory> {
  public:
   // What the questions of visitor() and the short forms start from.

@@ -67,7 +67,7 @@ void Crew::work(std::uint8_t client, std::uint32_t round) {
     while (board_->round == round) base::futex_wait(board_->round, round, 1s);
     round = board_->round;
     if (round == kEnd) return;
-    if (processes_) alarm(100);  // Nothing is left behind if the test itself dies.
+    if (processes_) alarm(900);  // Nothing is left behind if the test itself dies.
     if (client < board_->plan.clients) take_part(access, client);
     board_->done[client] = round;
   }

@@ -40,7 +40,7 @@ class Child {
   Child() = default;
   explicit Child(const std::function<void()>& work) : pid_(fork()) {
     if (pid_ != 0) return;
-    alarm(100);  // Nothing is left behind if the test itself dies.
+    alarm(900);  // Nothing is left behind if the test itself dies.
     try {
       work();
     } catch (const std::exception& error) {
@@ -90,7 +90,7 @@ class Child {
 // True when it is so, false when it was not for long.
 template <typename Condition>
 [[nodiscard]] bool becomes_true(Condition condition,
-                                std::chrono::milliseconds at_most = std::chrono::seconds(20)) {
+                                std::chrono::milliseconds at_most = std::chrono::minutes(3)) {
   const auto end = std::chrono::steady_clock::now() + at_most;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;

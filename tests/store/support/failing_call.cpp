@@ -49,6 +49,7 @@ class Tracer {
         signal = WSTOPSIG(status);
       }
     }
+    result_.status = status;
     result_.ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return result_;
   }

@@ -16,6 +16,7 @@ struct FailingCall {
     std::uint64_t calls = 0;  // That were made between the marks.
     long failed = -1;         // The number of the one that failed; -1: none.
     bool ended_well = false;  // The child ended by itself.
+    int status = 0;           // How it ended, as waitpid() says.
   };
   // x86-64 only.
   [[nodiscard]] Result run(const std::function<void()>& work) const;

@@ -9,6 +9,7 @@
 #include "airlock/duration.hpp"
 #include "store/support/redis_server.hpp"
 #include "store/support/temp_dir.hpp"
+#include "support/paths.hpp"
 
 namespace airlock::testing {
 
@@ -36,7 +37,7 @@ class ShiftedServer {
   const int file_ = open(shift_file_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   const bool started_at_zero_ = ftruncate(file_, sizeof(std::int64_t)) == 0;
   RedisServer server_{
-      {}, {"env", "LD_PRELOAD=" AIRLOCK_SHIFTED_CLOCK, "AIRLOCK_CLOCK_SHIFT=" + shift_file_}};
+      {}, {"env", "LD_PRELOAD=" + shifted_clock(), "AIRLOCK_CLOCK_SHIFT=" + shift_file_}};
   Duration shift_{0};
 };
 
