@@ -10,7 +10,7 @@
 namespace airlock {
 namespace {
 
-Instant read(clockid_t clock) noexcept {
+Instant read_clock(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);
   // Below 2^32, and so divided by one multiplication.
@@ -20,9 +20,9 @@ Instant read(clockid_t clock) noexcept {
 
 class SystemClock final : public Clock {
  public:
-  Instant now() noexcept override { return read(CLOCK_MONOTONIC); }
-  Instant recently() noexcept override { return read(CLOCK_MONOTONIC_COARSE); }
-  Instant wall() noexcept override { return read(CLOCK_REALTIME_COARSE); }
+  Instant now() noexcept override { return read_clock(CLOCK_MONOTONIC); }
+  Instant recently() noexcept override { return read_clock(CLOCK_MONOTONIC_COARSE); }
+  Instant wall() noexcept override { return read_clock(CLOCK_REALTIME_COARSE); }
 
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                   Instant deadline) override {

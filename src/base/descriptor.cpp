@@ -21,7 +21,7 @@ int above_stdio(int fd) noexcept {
   if (fd < 0 || fd >= kFirst) return fd;
   const int moved = fcntl(fd, F_DUPFD_CLOEXEC, kFirst);
   const int error = errno;
-  close(fd);
+  ::close(fd);
   errno = error;
   return moved;
 }
@@ -32,7 +32,7 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 }
 
 Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0) ::close(fd_);
 }
 
 int Descriptor::release() noexcept { return std::exchange(fd_, -1); }

@@ -33,7 +33,7 @@ Word* wiped_on_fork() noexcept {
 void forget() noexcept { g_word.load(std::memory_order_acquire)->store(0); }
 
 // No function-local static: a fork while another thread initialises one would hang the child.
-Word* set_up() noexcept {
+Word* allocate_word() noexcept {
   Word* const page = wiped_on_fork();
   Word* word = nullptr;
   if (!g_word.compare_exchange_strong(word, page != nullptr ? page : &g_word_without_page)) {
@@ -50,7 +50,7 @@ Word* set_up() noexcept {
 // by fork().
 std::uint64_t fork_detail::begin_generation() noexcept {
   Word* word = g_word.load(std::memory_order_acquire);
-  if (word == nullptr) word = set_up();
+  if (word == nullptr) word = allocate_word();
   std::uint64_t seen = 0;
   const std::uint64_t fresh = g_last.fetch_add(1) + 1;
   return word->compare_exchange_strong(seen, fresh) ? fresh : seen;

@@ -16,14 +16,14 @@ namespace {
 
 // A stream keyed by the kernel. Its first bytes become the next key and are gone, so that nothing
 // in memory tells what was given out before.
-struct Block {
+struct RandomBlock {
   std::uint64_t generation = 0;
   std::size_t left = 0;  // Unused bytes, at the end.
   ChachaKey key{};
   std::array<std::byte, 4 * kChachaBlock> bytes{};
 };
 
-constinit thread_local Block t_block{};
+constinit thread_local RandomBlock t_block{};
 
 void fetch(std::span<std::byte> out) {
   while (!out.empty()) {
@@ -36,7 +36,7 @@ void fetch(std::span<std::byte> out) {
   }
 }
 
-void refill(Block& block, std::uint64_t generation) {
+void refill(RandomBlock& block, std::uint64_t generation) {
   block.left = 0;
   if (block.generation != generation) {
     fetch(std::as_writable_bytes(std::span(block.key)));
@@ -49,7 +49,7 @@ void refill(Block& block, std::uint64_t generation) {
 
 // At most what a refill gives, so that the loop over a long span is outside the fast path.
 void take(std::span<std::byte> out) {
-  Block& block = t_block;
+  RandomBlock& block = t_block;
   const std::uint64_t generation = fork_generation();
   if (block.generation != generation || block.left < out.size()) refill(block, generation);
   std::byte* from = block.bytes.data() + (block.bytes.size() - block.left);
@@ -61,7 +61,7 @@ void take(std::span<std::byte> out) {
 }  // namespace
 
 void random_bytes(std::span<std::byte> out) {
-  constexpr std::size_t kMost = sizeof(Block::bytes) - sizeof(Block::key);
+  constexpr std::size_t kMost = sizeof(RandomBlock::bytes) - sizeof(RandomBlock::key);
   while (!out.empty()) {
     const std::size_t size = std::min(out.size(), kMost);
     take(out.first(size));

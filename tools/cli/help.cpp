@@ -149,14 +149,14 @@ std::string missing(const CLI::App& app, std::string what) {
 }
 
 // `inherited` is the footer that CLI11 gives subcommands without one.
-void add_examples(CLI::App& app, const std::string& inherited) {
+void add_inherited_examples(CLI::App& app, const std::string& inherited) {
   for (CLI::App* const sub : app.get_subcommands({})) {
     const auto* const found =
         std::find_if(kExamples.begin(), kExamples.end(),
                      [&](const Examples& each) { return each.command == sub->get_name(); });
     const std::string own = sub->get_footer() == inherited ? "" : sub->get_footer() + "\n\n";
     sub->footer(own + (found == kExamples.end() ? "" : std::string("Examples:\n") + found->text));
-    add_examples(*sub, inherited);
+    add_inherited_examples(*sub, inherited);
   }
 }
 
@@ -168,7 +168,7 @@ void describe(CLI::App& app) {
   app.formatter(std::make_shared<Formatter>());
 }
 
-void add_examples(CLI::App& app) { add_examples(app, app.get_footer()); }
+void add_examples(CLI::App& app) { add_inherited_examples(app, app.get_footer()); }
 
 std::string unknown_option(const CLI::App& app, const std::string& word) {
   std::vector<std::string> known;

@@ -18,7 +18,7 @@ namespace airlock::cli {
 namespace {
 
 constexpr int kDeepest = 4'096;       // Nobody descends through more processes than that.
-constexpr std::size_t kAtOnce = 256;  // Processes that are signalled together.
+constexpr std::size_t kBatch = 256;  // Processes that are signalled together.
 constexpr std::size_t kMostMark = 1'024;
 
 struct Status {
@@ -138,7 +138,7 @@ class Found {
   int signal_;
   int count_ = 0;
   std::size_t size_ = 0;
-  std::array<int, kAtOnce> processes_{};
+  std::array<int, kBatch> processes_{};
 };
 
 bool shows_our_namespace() noexcept {

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kGrace{5'000};
 
 // A command that has ended by then ended at once.
-constexpr milliseconds kAtOnce{10};
+constexpr milliseconds kGuardDelay{10};
 
 // How often it looks where nothing calls: for processes that are to end, and at a lease of whose
 // loss it cannot hear.
@@ -76,7 +76,7 @@ bool Supervisor::is_held_for_long_enough() const { return hold_end_ && Clock::no
 
 milliseconds Supervisor::next() const {
   if (is_ending() || (is_set_up_ && !on_lost_)) return kLook;
-  milliseconds next = is_set_up_ ? milliseconds(-1) : kAtOnce;
+  milliseconds next = is_set_up_ ? milliseconds(-1) : kGuardDelay;
   if (!hold_end_) return next;
   const auto rest = std::chrono::ceil<milliseconds>(*hold_end_ - Clock::now());
   const milliseconds hold = std::clamp(rest, milliseconds(0), kLongestPoll);

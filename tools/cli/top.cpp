@@ -66,15 +66,15 @@ std::size_t Top::index_of_selected() const {
 
 // Everything of the gates on the screen, and of the others only how full they are.
 void Top::read_list() {
-  constexpr std::size_t kAtOnce = 256;
+  constexpr std::size_t kPortion = 256;
   std::vector<TopRow> rows;
   std::vector<GateName> names;
   for (const std::string& name : store_->list()) {
     rows.push_back({.name = name, .counts = {}});
     names.emplace_back(name);
   }
-  for (std::size_t i = 0; i < names.size(); i += kAtOnce) {
-    const std::size_t size = std::min(kAtOnce, names.size() - i);
+  for (std::size_t i = 0; i < names.size(); i += kPortion) {
+    const std::size_t size = std::min(kPortion, names.size() - i);
     const std::vector<GateCounts> counts = store_->counts(std::span(names).subspan(i, size));
     for (std::size_t j = 0; j < size; ++j) rows[i + j].counts = counts[j];
   }

@@ -10,7 +10,7 @@ namespace airlock::cli {
 namespace {
 
 constexpr std::array kFrames = {"|", "/", "-", "\\"};
-constexpr const char* kEraseLine = "\r\x1b[K";
+constexpr const char* kRestartLine = "\r\x1b[K";
 
 int columns() {
   winsize size{};
@@ -34,11 +34,11 @@ void WaitingLine::show(std::uint32_t position, Duration eta) {
   if (position != 0) text += ", position " + std::to_string(position);
   if (eta != Duration(0))
     text += ", about " + to_text(std::chrono::ceil<std::chrono::seconds>(eta));
-  std::fprintf(stderr, "%s%.*s", kEraseLine, columns() - 1, text.c_str());
+  std::fprintf(stderr, "%s%.*s", kRestartLine, columns() - 1, text.c_str());
 }
 
 void WaitingLine::clear() {
-  if (visible_ && frame_ > 0) std::fputs(kEraseLine, stderr);
+  if (visible_ && frame_ > 0) std::fputs(kRestartLine, stderr);
 }
 
 }  // namespace airlock::cli

@@ -9,7 +9,7 @@
 namespace airlock::redis {
 namespace {
 
-Instant read(clockid_t clock) noexcept {
+Instant read_clock(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec / 1000);
@@ -17,8 +17,8 @@ Instant read(clockid_t clock) noexcept {
 
 class BootClock final : public Clock {
  public:
-  Instant now() noexcept override { return read(CLOCK_BOOTTIME); }
-  Instant wall() noexcept override { return read(CLOCK_REALTIME_COARSE); }
+  Instant now() noexcept override { return read_clock(CLOCK_BOOTTIME); }
+  Instant wall() noexcept override { return read_clock(CLOCK_REALTIME_COARSE); }
 
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                   Instant deadline) override {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
 
-constexpr Duration kTimeout = 500ms;    // Of a sentinel, and
+constexpr Duration kSentinelTimeout = 500ms;    // Of a sentinel, and
 constexpr Duration kGrace = 50ms;       // how long the first waits for the others.
 constexpr Duration kListening = 100ms;  // Of one that is to say when something changes.
 constexpr std::string_view kChannel = "+switch-master";
@@ -47,7 +47,7 @@ Address Sentinels::locate(const Deadline& deadline) const try {
   commands[1].add_all({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master_});
   std::optional<std::uint64_t> newest;
   Address found = server_;
-  for (const Answered& answer : ask_all(sentinels_, commands, kGrace, deadline.sooner(kTimeout))) {
+  for (const Answered& answer : ask_all(sentinels_, commands, kGrace, deadline.sooner(kSentinelTimeout))) {
     auto fields = fields_of(answer.replies[0]);
     const auto epoch = number_of<std::uint64_t>(fields["config-epoch"]);
     const auto port = number_of<std::uint16_t>(answer.replies[1].at(1).text());

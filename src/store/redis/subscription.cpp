@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
 
-constexpr auto kIdle = 10s;      // Nobody has been here to be told for so long: it ends.
+constexpr auto kLinger = 10s;      // Nobody has been here to be told for so long: it ends.
 constexpr auto kHeartbeat = 5s;  // Silence for so long is looked into.
 constexpr auto kBackOff = 50ms;
 constexpr std::string_view kFlush = "flush";
@@ -281,7 +281,7 @@ void Subscription::end_idle(Connection& connection) {
     for (const auto& [name, channel] : channels_) {
       if (channel->ear->watchers.has_any()) channel->last_needed = now;
       const bool listens = channel->state == Channel::State::listening;
-      if (listens && now - channel->last_needed > kIdle) idle.push_back(channel);
+      if (listens && now - channel->last_needed > kLinger) idle.push_back(channel);
     }
   }
   for (const ChannelPtr& channel : idle) {

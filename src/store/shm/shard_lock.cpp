@@ -17,7 +17,7 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr int kFirstRest = 16;  // In relax(): as long as a few steps take.
 constexpr int kLastRest = 64;
 constexpr int kYields = 16;
-constexpr int kTries = 8;
+constexpr int kShortWaits = 8;
 constexpr Duration kPatience = std::chrono::milliseconds(2);
 
 void relax() noexcept {
@@ -67,7 +67,7 @@ bool ShardLock::becomes_free() const noexcept {
 }
 
 ShardLock::Taken ShardLock::wait(Duration timeout) {
-  for (int i = 0; i < kTries && becomes_free(); ++i) {
+  for (int i = 0; i < kShortWaits && becomes_free(); ++i) {
     if (try_lock()) return Taken::clean;
   }
   const Instant end = saturating_add(Clock::system().now(), timeout);
