@@ -6,22 +6,17 @@
 
 #include "store/redis/address.hpp"
 #include "store/redis/deadline.hpp"
+#include "store/redis/descriptor.hpp"
 
 namespace airlock::redis {
 
-// A connected socket that never blocks past a deadline. Everything throws StoreError.
-//
-// A forked child closes its copies of the parent's sockets when it first opens one of its own, so
-// that the server sees a connection end when the parent ends it.
+// A connected socket that never blocks past a deadline. Everything throws StoreError. SocketDescriptor
+// says what a forked child does.
 class Socket {
  public:
-  // Tries every address of a host until one accepts.
   Socket(const Address& address, const Deadline& deadline);
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket();
 
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] int fd() const noexcept { return descriptor_.get(); }
 
   // As much as goes out now; 0: it would block.
   [[nodiscard]] std::size_t write_some(std::string_view bytes);
@@ -46,7 +41,7 @@ class Socket {
   void set_patience(std::chrono::milliseconds patience);
   [[nodiscard]] std::size_t read(std::span<char> into, int flags);
 
-  int fd_ = -1;
+  SocketDescriptor descriptor_;
   std::chrono::milliseconds patience_{0};  // How long it sleeps in a read at most.
 };
 
