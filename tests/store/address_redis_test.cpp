@@ -94,15 +94,45 @@ TEST(RedisAddress, NamesWhatIsWrongAndNeverThePassword) {
   }
 }
 
+// Without AUTH a connection has the rights of the user `default`, whoever was named.
+TEST(RedisAddress, HasNoUserWithoutAPassword) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): nobody else is here
+  setenv("AIRLOCK_TEST_PASSWORD", "", 1);
+  for (const char* uri :
+       {"redis://h?user=ann", "redis://ann:@h", "redis+unix:///run/redis.sock?user=ann",
+        "redis+cluster://h?user=ann", "redis+sentinel://h/main?user=ann",
+        "redis+sentinel://h/main?sentinel_user=ann",
+        "redis://h?password_env=AIRLOCK_TEST_PASSWORD"}) {
+    EXPECT_THAT(message_for(uri), HasSubstr("password")) << uri;
+  }
+  unsetenv("AIRLOCK_TEST_PASSWORD");
+  // NOLINTEND(concurrency-mt-unsafe)
+}
+
+TEST(RedisAddress, WithoutAnAtShowsNothingOfWhatMayBeAPassword) {
+  for (const char* uri :
+       {"redis://ann:secret", "redis://ann:secret/0", "redis+cluster://ann:secret",
+        "redis+sentinel://ann:secret/main", "redis+unix://ann:secret/path", "redis://:secret",
+        "redis:ann:secret", "redis://host/secret"}) {
+    EXPECT_THAT(message_for(uri), HasSubstr("the form is")) << uri;
+    EXPECT_THAT(message_for(uri), Not(HasSubstr("secret"))) << uri;
+  }
+}
+
 TEST(RedisSeeds, AreSentinelsAndThePrimaryHasCredentialsOfItsOwn) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): nobody else is here
+  setenv("AIRLOCK_TEST_PASSWORD", "b", 1);
   const Seeds seeds =
-      Seeds::parse(Uri::parse("redis+sentinel://ann:a@one,two:7,[::1]:8/main/3?sentinel_user=bob"));
+      Seeds::parse(Uri::parse("redis+sentinel://ann:a@one,two:7,[::1]:8/main/3?sentinel_user=bob"
+                              "&sentinel_password_env=AIRLOCK_TEST_PASSWORD"));
+  unsetenv("AIRLOCK_TEST_PASSWORD");
+  // NOLINTEND(concurrency-mt-unsafe)
   ASSERT_EQ(seeds.servers.size(), 3U);
   EXPECT_EQ(seeds.servers[0].text(), "one:26379");
   EXPECT_EQ(seeds.servers[1].text(), "two:7");
   EXPECT_EQ(seeds.servers[2].text(), "[::1]:8");
   EXPECT_EQ(seeds.servers[2].user, "bob");
-  EXPECT_EQ(seeds.servers[2].password, "");
+  EXPECT_EQ(seeds.servers[2].password, "b");
   EXPECT_EQ(seeds.servers[2].db, 0U);
   EXPECT_EQ(seeds.master, "main");
   EXPECT_EQ(seeds.server.user, "ann");

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -22,13 +21,14 @@ constexpr std::string_view kClusterForm = "redis+cluster://[user:password@]host[
 
 // Without the text: where an @ is missing it may be a password.
 template <typename Number>
-Number read_number(const char* what, std::string_view text) {
+Number read_number(const char* what, std::string_view text, std::string_view form) {
   Number number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || stop != end) {
     fail(std::string(what) + ": a number from 0 to " +
-         std::to_string(std::numeric_limits<Number>::max()) + " is needed");
+         std::to_string(std::numeric_limits<Number>::max()) + " is needed; the form is " +
+         std::string(form));
   }
   return number;
 }
@@ -42,7 +42,7 @@ void read_user_info(std::string_view info, Address& address) {
 }
 
 // `host`, `host:port`, `[::1]:port`.
-void read_host(std::string_view text, Address& address) {
+void read_host(std::string_view text, std::string_view form, Address& address) {
   std::string_view port;
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
@@ -54,19 +54,18 @@ void read_host(std::string_view text, Address& address) {
     address.host = text.substr(0, colon);
     port = text.substr(colon);
   }
-  if (address.host.empty()) fail("no host; the form is " + std::string(kForm));
+  if (address.host.empty()) fail("no host; the form is " + std::string(form));
   if (port.empty()) return;
   if (!port.starts_with(':')) fail("what follows a ] is :port");
-  address.port = read_number<std::uint16_t>("port", port.substr(1));
+  address.port = read_number<std::uint16_t>("port", port.substr(1), form);
 }
 
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line) || line.empty()) {
-    fail("password_file: no first line can be read from " + path);
-  }
-  return line;
+std::string value_of(const std::string& what, const std::string& variable) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, when the store is opened
+  const char* const value = std::getenv(variable.c_str());
+  if (value == nullptr) fail(what + ": there is no variable " + variable);
+  if (*value == '\0') fail(what + ": the variable " + variable + " is empty");
+  return value;
 }
 
 // Kept out of the URI, and so out of process lists and configuration files.
@@ -74,12 +73,19 @@ void read_secrets(const Uri& uri, const std::string& of, Address& address) {
   if (const std::string user = uri.text(of + "user"); !user.empty()) address.user = user;
   const std::string file = uri.text(of + "password_file");
   const std::string variable = uri.text(of + "password_env");
-  if (!file.empty()) address.password = first_line(file);
-  if (variable.empty()) return;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, when the store is opened
-  const char* const value = std::getenv(variable.c_str());
-  if (value == nullptr) fail(of + "password_env: there is no variable " + variable);
-  address.password = value;
+  if (!file.empty() && !variable.empty()) {
+    fail(of + "password_file and " + of + "password_env are given; one is enough");
+  }
+  if (!file.empty()) {
+    address.password = first_line(of + "password_file", file);
+    address.password_file = file;
+  }
+  if (!variable.empty()) address.password = value_of(of + "password_env", variable);
+  // Without AUTH the connection would silently have the rights of the user `default`.
+  if (!address.user.empty() && address.password.empty()) {
+    fail("a user is given without a password; give one as user:password@, " + of +
+         "password_file= or " + of + "password_env= (any, if the user has nopass)");
+  }
 }
 
 void read_tls(const Uri& uri, Address& address) {
@@ -129,8 +135,8 @@ Address Address::parse(const Uri& uri) {
     if (!rest.starts_with('/')) fail("the form is " + std::string(kUnixForm));
     address.path = Uri::decode("path", rest);
   } else {
-    read_host(take_until('/', rest), address);
-    if (!rest.empty()) address.db = read_number<std::uint32_t>("db", rest);
+    read_host(take_until('/', rest), kForm, address);
+    if (!rest.empty()) address.db = read_number<std::uint32_t>("db", rest, kForm);
   }
   return address;
 }
@@ -149,16 +155,17 @@ Seeds Seeds::parse(const Uri& uri) {
     seed.db = 0;
     seed.user.clear();
     seed.password.clear();
+    seed.password_file.clear();
     read_secrets(uri, "sentinel_", seed);
   }
   for (std::string_view hosts = take_until('/', rest); !hosts.empty();) {
-    read_host(take_until(',', hosts), seeds.servers.emplace_back(seed));
+    read_host(take_until(',', hosts), form, seeds.servers.emplace_back(seed));
   }
   if (seeds.servers.empty()) fail("no host; the form is " + std::string(form));
   if (!is_cluster) {
     seeds.master = Uri::decode("name of the primary", take_until('/', rest));
     if (seeds.master.empty()) fail("no name of the primary; the form is " + std::string(form));
-    if (!rest.empty()) seeds.server.db = read_number<std::uint32_t>("db", rest);
+    if (!rest.empty()) seeds.server.db = read_number<std::uint32_t>("db", rest, form);
   } else if (!rest.empty() || seeds.server.db != 0) {
     fail("a cluster has no databases");
   }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "airlock/duration.hpp"
+#include "store/redis/secret.hpp"
 #include "store/uri.hpp"
 
 namespace airlock::redis {
@@ -17,6 +19,8 @@ struct Address {
   std::uint32_t db = 0;
   std::string user = {};
   std::string password = {};
+  std::string password_file = {};            // Where it comes from; empty: from the URI.
+  std::shared_ptr<Secret> secret = nullptr;  // What has become of that; of one process.
 
   bool tls = false;
   std::string ca = {};    // Empty: the system's authorities.
@@ -24,8 +28,10 @@ struct Address {
   std::string key = {};
 
   Duration timeout = std::chrono::seconds(1);  // A connection on which nothing arrives is dead.
-  bool allow_eviction = false;                 // Of keys that hold admissions.
-  bool primary_only = false;                   // A replica is not spoken to.
+  bool allow_eviction = false;                 // Of keys that hold admissions. Else this is how
+  Duration eviction_check =
+      std::chrono::seconds(10);  // often a connection looks, while it is used.
+  bool primary_only = false;     // A replica is not spoken to.
 
   // For messages: never user or password.
   [[nodiscard]] std::string text() const;

@@ -34,6 +34,18 @@ void rest_before(std::size_t attempt, const Deadline& deadline) {
   std::this_thread::sleep_until(deadline.sooner(pause).at());
 }
 
+// What has become of passwords is of this process: a child of it reads them itself.
+Options for_this_process(Options options) {
+  const auto prepare = [&](Address& address) {
+    address.timeout = options.timeout;
+    if (address.password_file.empty()) return;
+    address.secret = std::make_shared<Secret>(address.password_file, address.password);
+  };
+  prepare(options.address);
+  for (Address& seed : options.seeds) prepare(seed);
+  return options;
+}
+
 template <typename Parts, typename Work>
 void at_the_same_time(Parts& parts, Work work) {
   std::vector<std::thread> threads;
@@ -52,9 +64,9 @@ void at_the_same_time(Parts& parts, Work work) {
 }  // namespace
 
 Client::Client(const Options& options)
-    : options_(options),
+    : options_(for_this_process(options)),
       name_(std::to_string(base::random64())),
-      topology_(Topology::make(options)) {}
+      topology_(Topology::make(options_)) {}
 
 // --- running ---
 
@@ -65,6 +77,7 @@ struct Client::Exchange {
 
 Client::Exchange Client::exchange(Connection& connection, std::span<const Call* const> calls,
                                   Call::By by, bool asking, const Deadline& deadline) const {
+  const bool checks = connection.is_check_due();
   const bool waits = options_.replicas_ack != 0 && std::ranges::any_of(calls, [](const Call* call) {
                        return call->is_lasting();
                      });
@@ -78,9 +91,11 @@ Client::Exchange Client::exchange(Connection& connection, std::span<const Call* 
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.left()) / 2;
     extra.add_all({"WAIT", std::to_string(options_.replicas_ack),
                    std::to_string(std::max<std::int64_t>(ms.count(), 1))});
-    bytes.append(extra.bytes());
   }
-  connection.send(bytes, deadline, calls.size() * (asking ? 2 : 1) + (waits ? 1 : 0));
+  if (checks) extra.add_all({"INFO", "memory"});
+  bytes.append(extra.bytes());
+  connection.send(bytes, deadline,
+                  calls.size() * (asking ? 2 : 1) + (waits ? 1 : 0) + (checks ? 1 : 0));
 
   Exchange done;
   done.replies.reserve(calls.size());
@@ -88,8 +103,9 @@ Client::Exchange Client::exchange(Connection& connection, std::span<const Call* 
     if (asking) (void)connection.read(deadline);
     done.replies.push_back(connection.read(deadline));
   }
+  const Reply replicas = waits ? connection.read(deadline) : Reply();
+  if (checks) connection.note_memory(connection.read(deadline));
   if (waits) {
-    const Reply replicas = connection.read(deadline);
     if (replicas.is_error()) throw unknown(refusal_of(replicas.text()));  // The calls were made.
     done.acknowledged = replicas.integer() >= options_.replicas_ack;
   }
@@ -119,10 +135,10 @@ bool Client::is_worth_repeating(const StoreError& error, Twice twice, std::size_
 }
 
 // A server that is the wrong one, or not ready, may be another when it is connected to again.
-void Client::check(Node& node, const Reply& reply) {
+void Client::check(Node& node, const std::string& where, const Reply& reply) {
   if (!reply.is_error()) return;
   if (is_unavailable(reply)) node.pool.drop_idle();
-  throw refusal_of(reply.text());
+  throw at(where, refusal_of(reply.text()));
 }
 
 // Follows what a server of a cluster says of somebody else's slot; who is to be asked once.
@@ -150,7 +166,7 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline)
       Exchange done = exchange(*connection, {&one, 1}, Call::By::sha1, asking, limit);
       const auto to = Redirection::read(done.replies.front());
       if (!to || !topology_->has_slots()) {
-        check(*node, done.replies.front());
+        check(*node, connection->where(), done.replies.front());
         ran.reply = std::move(done.replies.front());
         ran.acknowledged = done.acknowledged;
         return ran;
@@ -176,7 +192,7 @@ struct Client::Part {
   std::vector<std::size_t> which = {};
   std::vector<const Call*> calls = {};
   std::vector<Reply> replies = {};
-  std::string host = {};
+  std::string where = {};
   std::optional<Failure> failure = {};
 };
 
@@ -188,7 +204,7 @@ struct Client::Unanswered {
 void Client::run_part(Part& part, const Deadline& deadline) const try {
   const Deadline limit = of_one_attempt(Twice::harmless, deadline);
   Pool::Lent connection = part.node->pool.take(limit);
-  part.host = connection->host();
+  part.where = connection->where();
   Exchange done = exchange(*connection, part.calls, Call::By::sha1, false, limit);
   if (done.acknowledged) {
     part.replies = std::move(done.replies);
@@ -234,7 +250,7 @@ void Client::take_in(Part& part, Batch& batch, Unanswered& unanswered) {
       unanswered.sent_on.push_back(part.which[i]);
     } else if (is_unavailable(reply)) {
       part.node->pool.drop_idle();
-      fail(batch, refusal_of(reply.text()));
+      fail(batch, at(part.where, refusal_of(reply.text())));
       unanswered.failed.push_back(part.which[i]);
     } else {
       batch.replies[part.which[i]] = std::move(reply);
@@ -286,8 +302,9 @@ Reply Client::ask(Node& node, const Commands& commands, const Deadline& deadline
     rest_before(attempt, deadline);
     try {
       const Deadline limit = of_one_attempt(Twice::harmless, deadline);
-      Reply reply = node.pool.take(limit)->ask(commands, limit);
-      check(node, reply);
+      Pool::Lent connection = node.pool.take(limit);
+      Reply reply = connection->ask(commands, limit);
+      check(node, connection->where(), reply);
       return reply;
     } catch (const StoreError& error) {
       if (!is_worth_repeating(error, Twice::harmless, attempt, deadline)) throw;

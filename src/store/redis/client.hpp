@@ -46,6 +46,9 @@ class Client {
     return topology_->all(deadline);
   }
 
+  // Which server has the slot, for all that is known; 0: not known, or there is only one.
+  [[nodiscard]] std::uint64_t server_of(Slot slot) { return topology_->server_of(slot); }
+
   // Where the waiters of a gate hear. Null if there is no such place yet and `make` is false.
   [[nodiscard]] std::shared_ptr<Ear> ear(const GateName& gate, bool make = true);
   [[nodiscard]] std::vector<std::shared_ptr<Ear>> ears();
@@ -69,7 +72,7 @@ class Client {
   [[nodiscard]] Deadline of_one_attempt(Twice twice, const Deadline& deadline) const;
   [[nodiscard]] bool is_worth_repeating(const StoreError& error, Twice twice, std::size_t attempt,
                                         const Deadline& deadline) const;
-  static void check(Node& node, const Reply& reply);
+  static void check(Node& node, const std::string& where, const Reply& reply);
   [[nodiscard]] NodePtr follow(const Redirection& to, const std::string& host_asked);
   void run_part(Part& part, const Deadline& deadline) const;
   [[nodiscard]] std::vector<Part> parts_of(std::span<const Call> calls,

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/random.hpp"
 #include "store/redis/failure.hpp"
 #include "store/redis/inquiry.hpp"
 
@@ -13,8 +14,12 @@ namespace {
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
 
 constexpr auto kBetweenRefreshes = 100ms;
-constexpr Duration kTimeout = 500ms;  // Of a server that is asked who has what.
-constexpr std::size_t kMostAsked = 5;
+constexpr std::size_t kMostAsked = 5;  // Beside those of the URI.
+
+void check_map(const std::vector<Reply>& replies) {
+  if (replies.front().size() != 0) return;
+  throw unavailable("knows no server of the cluster; it was taken out of it, or not yet added");
+}
 
 }  // namespace
 
@@ -31,6 +36,11 @@ NodePtr Cluster::find_or_add(const Address& address) {
 NodePtr Cluster::node_at(const Address& address) {
   const std::lock_guard lock(mutex_);
   return find_or_add(address);
+}
+
+std::uint64_t Cluster::server_of(Slot slot) {
+  const std::lock_guard lock(mutex_);
+  return reinterpret_cast<std::uintptr_t>(owners_[slot].get());  // NOLINT: as good as any number
 }
 
 NodePtr Cluster::node_of(Slot slot, const Deadline& deadline) {
@@ -62,42 +72,40 @@ void Cluster::move(Slot slot, const Address& to) {
   owners_[slot] = find_or_add(to);
 }
 
+// Some of those known, and always those of the URI: all others may have been replaced.
+std::vector<Address> Cluster::who_to_ask() {
+  std::vector<Address> servers = options_.seeds;
+  std::vector<Address> known;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [text, address] : addresses_) known.push_back(address);
+  }
+  for (std::size_t asked = 0; asked < kMostAsked && !known.empty(); ++asked) {
+    std::swap(known[base::random64() % known.size()], known.back());
+    const bool named = std::ranges::any_of(
+        options_.seeds, [&](const Address& seed) { return seed.text() == known.back().text(); });
+    if (!named) servers.push_back(std::move(known.back()));
+    known.pop_back();
+  }
+  return servers;
+}
+
+// Where nobody answers there is time for another attempt.
 void Cluster::doubt(const Deadline& deadline) noexcept {
+  const std::unique_lock turn(refreshing_, deadline.at());
+  if (!turn || Deadline::Clock::now() - last_refresh_ < kBetweenRefreshes) return;
+  std::vector<Commands> commands(1);
+  commands[0].add_all({"CLUSTER", "SLOTS"});
   try {
-    refresh(deadline);
+    const auto half = std::chrono::duration_cast<Duration>(deadline.left() / 2);
+    const std::vector<Answered> answers =
+        ask_all(who_to_ask(), commands, {.check = check_map}, deadline.sooner(half));
+    take_in(answers.front().replies[0], answers.front().by.host);
   } catch (const StoreError& error) {
     const std::lock_guard lock(mutex_);
     last_failure_ = Failure::of(error);
   }
-}
-
-// Those known last, then those of the URI.
-std::vector<Address> Cluster::who_to_ask() {
-  const std::lock_guard lock(mutex_);
-  std::vector<Address> servers;
-  const auto add = [&servers](const Address& address) {
-    const bool known = std::ranges::any_of(
-        servers, [&](const Address& other) { return other.text() == address.text(); });
-    if (!known && servers.size() < kMostAsked) servers.push_back(address);
-  };
-  for (const auto& [text, address] : addresses_) add(address);
-  for (const Address& seed : options_.seeds) add(seed);
-  return servers;
-}
-
-void Cluster::refresh(const Deadline& deadline) {
-  const std::lock_guard turn(refreshing_);
-  {
-    const std::lock_guard lock(mutex_);
-    const auto now = Deadline::Clock::now();
-    if (now - last_refresh_ < kBetweenRefreshes) return;
-    last_refresh_ = now;
-  }
-  std::vector<Commands> commands(1);
-  commands[0].add_all({"CLUSTER", "SLOTS"});
-  const std::vector<Answered> answers =
-      ask_all(who_to_ask(), commands, Duration(0), deadline.sooner(kTimeout));
-  take_in(answers.front().replies[0], answers.front().by.host);
+  last_refresh_ = Deadline::Clock::now();
 }
 
 // Each entry: first slot, last slot, primary (host, port, ...), replicas.

@@ -25,17 +25,23 @@ void throw_if_refused(const Reply& reply) {
 // What is only for people, or for their safety: a user may lack the right to it.
 bool may_go_on_without(const Reply& reply) {
   return reply.is_error() &&
-         (reply.text().starts_with("NOPERM") || reply.text().starts_with("ERR"));
+         (reply.text().starts_with("NOPERM") ||
+          refusal_of(reply.text()).outcome() == Outcome::unknown);  // An unknown command.
 }
 
-// An evicted key is an admission that everybody has forgotten but its holder.
-void check_eviction(std::string_view info) {
+// An evicted key is an admission that everybody has forgotten but its holder. Empty: nothing is evicted.
+std::string_view eviction_policy(std::string_view info) {
   const std::string_view most = info_value(info, "maxmemory");
   const std::string_view policy = info_value(info, "maxmemory_policy");
-  if (most.empty() || most == "0" || policy.empty() || policy == "noeviction") return;
+  return most.empty() || most == "0" || policy == "noeviction" ? std::string_view() : policy;
+}
+
+void check_eviction(std::string_view info) {
+  const std::string policy(eviction_policy(info));
+  if (policy.empty()) return;
   throw StoreError(StoreError::Kind::incompatible, Outcome::nothing_happened,
-                   "redis: the server may evict what is admitted (maxmemory-policy " +
-                       std::string(policy) + "); use noeviction, or allow_eviction=1");
+                   "redis: the server may evict what is admitted (maxmemory-policy " + policy +
+                       "); use noeviction, or allow_eviction=1");
 }
 
 void check_role(const Reply& role, const Address& address) {
@@ -60,13 +66,19 @@ void Commands::add_all(std::initializer_list<std::string_view> command) {
 }
 
 Connection::Connection(const Address& address, const TlsContext* tls, std::string_view name,
-                       const Deadline& deadline)
-    : host_(address.host), where_(address.text()), socket_(address, deadline) {
+                       const Deadline& deadline) try
+    : host_(address.host),
+      where_(address.text()),
+      socket_(address, deadline),
+      silence_(address.timeout / 4),
+      eviction_check_(address.eviction_check) {
   if (tls != nullptr) {
     tls_.emplace(*tls, address.host);
     shake_hands(deadline);
   }
   introduce(address, name, deadline);
+} catch (const StoreError& error) {
+  throw at(address.text(), StoreError(error.kind(), Outcome::nothing_happened, error.what()));
 }
 
 void Connection::shake_hands(const Deadline& deadline) {
@@ -79,40 +91,85 @@ void Connection::shake_hands(const Deadline& deadline) {
 }
 
 // In one round trip.
-void Connection::introduce(const Address& address, std::string_view name,
-                           const Deadline& deadline) try {
+void Connection::send_introduction(const Address& address, const std::string& password,
+                                   std::string_view name, const Deadline& deadline) {
   Commands commands;
-  std::size_t needed = 0;  // Those that must succeed.
-  if (!address.password.empty()) {
-    ++needed;
+  std::size_t count = 2;
+  if (!password.empty()) {
+    ++count;
     if (address.user.empty()) {
-      commands.add_all({"AUTH", address.password});
+      commands.add_all({"AUTH", password});
     } else {
-      commands.add_all({"AUTH", address.user, address.password});
+      commands.add_all({"AUTH", address.user, password});
     }
   }
   if (address.db != 0) {
-    ++needed;
+    ++count;
     commands.add_all({"SELECT", std::to_string(address.db)});
   }
-  if (address.primary_only) commands.add_all({"ROLE"});
+  if (address.primary_only) {
+    ++count;
+    commands.add_all({"ROLE"});
+  }
   commands.add_all({"INFO", "memory"});
   commands.add_all({"CLIENT", "SETNAME", name});
-  send(commands.bytes(), deadline, needed + (address.primary_only ? 3 : 2));
-  for (std::size_t i = 0; i < needed; ++i) throw_if_refused(read(deadline));
-  if (address.primary_only) check_role(read(deadline), address);
-  const Reply memory = read(deadline);
-  if (!may_go_on_without(memory)) throw_if_refused(memory);
-  if (!address.allow_eviction) check_eviction(memory.text());
+  send(commands.bytes(), deadline, count);
+}
+
+// A server that has no room for another client says so and closes the connection, perhaps before it has
+// read anything.
+Reply Connection::first_reply(const Deadline& deadline) {
+  Reply reply = read(deadline);
+  if (reply.is_error() && refusal_of(reply.text()).kind() == StoreError::Kind::no_room) {
+    throw refusal_of(reply.text());
+  }
+  return reply;
+}
+
+void Connection::introduce(const Address& address, std::string_view name,
+                           const Deadline& deadline) {
+  const std::string password = address.secret ? address.secret->get() : address.password;
+  try {
+    send_introduction(address, password, name, deadline);
+  } catch (const StoreError&) {
+    (void)first_reply(deadline);
+    throw;
+  }
+  Reply reply = first_reply(deadline);
+  if (!password.empty()) {
+    if (reply.is_error() && address.secret && address.secret->reread(password)) {
+      while (awaited_ != 0) (void)read(deadline);
+      return introduce(address, name, deadline);
+    }
+    throw_if_refused(reply);
+    reply = read(deadline);
+  }
+  if (address.db != 0) {
+    throw_if_refused(reply);
+    reply = read(deadline);
+  }
+  if (address.primary_only) {
+    check_role(reply, address);
+    reply = read(deadline);
+  }
+  if (!may_go_on_without(reply)) throw_if_refused(reply);
+  if (!address.allow_eviction) {
+    check_eviction(reply.text());
+    if (!reply.is_error()) next_check_ = Deadline::Clock::now() + eviction_check_;
+  }
   const Reply named = read(deadline);
   if (!may_go_on_without(named)) throw_if_refused(named);
-} catch (const StoreError& error) {
-  throw StoreError(error.kind(), Outcome::nothing_happened, error.what());
+}
+
+void Connection::note_memory(const Reply& info) noexcept {
+  next_check_ = Deadline::Clock::now() + eviction_check_;
+  may_evict_ = !eviction_policy(info.text()).empty();
 }
 
 void Connection::send(const std::string& bytes, const Deadline& deadline, std::size_t replies) {
   broken_ = true;
   heard_ = false;
+  sent_ = Deadline::Clock::now();
   awaited_ += replies;
   if (tls_) {
     tls_->encrypt(bytes);
@@ -132,12 +189,12 @@ void Connection::write(std::string_view bytes, const Deadline& deadline) {
     try {
       bytes.remove_prefix(socket_.write_some(bytes));
     } catch (const StoreError& error) {
-      throw StoreError(error.kind(), outcome(), error.what());
+      throw at(where_, StoreError(error.kind(), outcome(), error.what()));
     }
     if (bytes.empty()) return;
     if (!socket_.wait_to_write(deadline)) {
       is_silent_ = true;
-      throw silent("the server does not read in time", outcome());
+      throw at(where_, unavailable("the server does not read in time", outcome()));
     }
   }
 }
@@ -151,8 +208,8 @@ void Connection::receive(const Deadline& deadline, const char* nothing) {
   Buffer buffer;
   const std::size_t got = socket_.read_by(deadline, buffer);
   if (got == 0) {
-    is_silent_ = !heard_;
-    throw silent(nothing);
+    is_silent_ = !heard_ && Deadline::Clock::now() - sent_ >= silence_;
+    throw unavailable(nothing);
   }
   heard_ = true;
   take_in(buffer, got);
@@ -183,7 +240,7 @@ Reply Connection::read(const Deadline& deadline) try {
     receive(deadline, "no reply in time");
   }
 } catch (const StoreError& error) {
-  throw StoreError(error.kind(), Outcome::unknown, error.what());
+  throw at(where_, unknown(error));
 }
 
 }  // namespace airlock::redis

@@ -50,10 +50,17 @@ class Connection {
   [[nodiscard]] int fd() const noexcept { return socket_.fd(); }
   void end() noexcept { socket_.end(); }  // Whoever receives next finds it so.
 
-  [[nodiscard]] bool is_broken() const noexcept { return broken_ || awaited_ != 0; }
-  // Nothing at all was heard in time since the last command.
+  [[nodiscard]] bool is_broken() const noexcept { return broken_ || may_evict_ || awaited_ != 0; }
+  // Nothing at all was heard since the last command, for a quarter of the timeout at least: a call that
+  // has less time left says nothing about the server.
   [[nodiscard]] bool is_silent() const noexcept { return is_silent_; }
   [[nodiscard]] bool is_stale() const noexcept { return socket_.is_stale(); }
+
+  // The server may be told to evict what is admitted while this is connected. Whether it is time to
+  // ask it for that (INFO memory), and what it says. If it may, this counts as broken: who connects again
+  // is refused.
+  [[nodiscard]] bool is_check_due() const noexcept { return Deadline::Clock::now() >= next_check_; }
+  void note_memory(const Reply& info) noexcept;
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
   [[nodiscard]] const std::string& where() const noexcept { return where_; }  // For messages.
@@ -63,6 +70,9 @@ class Connection {
  private:
   void shake_hands(const Deadline& deadline);
   void introduce(const Address& address, std::string_view name, const Deadline& deadline);
+  void send_introduction(const Address& address, const std::string& password, std::string_view name,
+                         const Deadline& deadline);
+  [[nodiscard]] Reply first_reply(const Deadline& deadline);
   void write(std::string_view bytes, const Deadline& deadline);
 
   using Buffer = std::array<char, 16384>;
@@ -75,6 +85,11 @@ class Connection {
   std::optional<Tls> tls_;
   ReplyReader reader_;
   std::size_t awaited_ = 0;  // Replies.
+  const Duration silence_;
+  Deadline::Clock::time_point sent_{};
+  const Duration eviction_check_;
+  Deadline::Clock::time_point next_check_ = Deadline::Clock::time_point::max();
+  bool may_evict_ = false;
   bool shaken_ = false;
   bool broken_ = false;
   bool heard_ = false;  // Since the last command.

@@ -1,16 +1,17 @@
 #include "store/redis/failure.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
 #include <string>
 
-#include "base/quote.hpp"
-
 namespace airlock::redis {
 namespace {
 
 using Kind = StoreError::Kind;
+
+constexpr std::string_view kName = "redis";  // What every message begins with.
 
 struct Code {
   std::string_view word;
@@ -36,6 +37,32 @@ constexpr std::array kCodes = {
     Code{"MOVED", Kind::incompatible, "this is a cluster; open it as redis+cluster://"},
     Code{"CROSSSLOT", Kind::incompatible, "this is a cluster; open it as redis+cluster://"},
 };
+
+// Errors without a word of their own.
+struct Phrase {
+  std::string_view words;
+  Kind kind;
+  std::string_view advice;
+};
+
+constexpr std::array kPhrases = {
+    Phrase{"max number of clients", Kind::no_room,
+           "maxclients is reached; raise it at the server, or lower pool= here"},
+    Phrase{"without any password configured", Kind::incompatible,
+           "a password is given, and the user default of this server has none; leave it out, or "
+           "name the user that it belongs to"},
+    Phrase{"invalid password", Kind::incompatible, "wrong password"},
+    Phrase{"invalid username-password pair", Kind::incompatible, "wrong user or password"},
+};
+
+// One line, without the arguments that a server repeats.
+std::string shown(std::string_view reply) {
+  constexpr std::size_t kMost = 300;
+  std::string text(reply.substr(0, std::min(reply.find(", with args beginning"), kMost)));
+  std::ranges::replace_if(
+      text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
 
 // Older servers wrap what a script met: `ERR Error running script ...: OOM command not ...`.
 bool says(std::string_view reply, std::string_view word) {
@@ -68,14 +95,29 @@ StoreError unavailable(const std::string& what, Outcome outcome) {
   return {Kind::unavailable, outcome, "redis: " + what};
 }
 
-StoreError silent(const std::string& what, Outcome outcome) { return unavailable(what, outcome); }
-
 StoreError too_late(const std::string& what, Outcome outcome) {
   return {Kind::busy, outcome, "redis: " + what};
 }
 
 StoreError too_few_replicas(Outcome outcome) {
   return unavailable("too few replicas have it; see replicas_ack", outcome);
+}
+
+StoreError at(const std::string& server, const StoreError& error) {
+  const std::string text = text_of(error);
+  if (text.find(server) != std::string::npos) return error;
+  return {error.kind(), error.outcome(), std::string(kName) + " " + server + ": " + text};
+}
+
+std::string text_of(const StoreError& error) {
+  std::string_view text = error.what();
+  for (const std::string_view start : {": ", " "}) {
+    if (text.starts_with(std::string(kName).append(start))) {
+      text.remove_prefix(kName.size() + start.size());
+      break;
+    }
+  }
+  return std::string(text);
 }
 
 StoreError unknown(const StoreError& error) {
@@ -96,11 +138,11 @@ StoreError refusal_of(std::string_view reply) {
             std::string("redis: ").append(code.word).append(": ").append(code.advice)};
   }
   if (is_denied(reply)) return refusal_of("NOPERM");
-  if (reply.find("max number of clients") != std::string_view::npos) {
-    return {Kind::no_room, Outcome::nothing_happened, "redis: maxclients is reached"};
+  for (const Phrase& phrase : kPhrases) {
+    if (reply.find(phrase.words) == std::string_view::npos) continue;
+    return {phrase.kind, Outcome::nothing_happened, "redis: " + std::string(phrase.advice)};
   }
-  constexpr std::size_t kShown = 200;
-  return {Kind::incompatible, Outcome::unknown, "redis: " + base::quoted(reply.substr(0, kShown))};
+  return {Kind::incompatible, Outcome::unknown, "redis: the server says: " + shown(reply)};
 }
 
 }  // namespace airlock::redis

@@ -13,10 +13,6 @@ using Outcome = StoreError::Outcome;
 [[nodiscard]] StoreError unavailable(const std::string& what,
                                      Outcome outcome = Outcome::nothing_happened);
 
-// Nothing was heard in time: it cannot be reached for all that is known.
-[[nodiscard]] StoreError silent(const std::string& what,
-                                Outcome outcome = Outcome::nothing_happened);
-
 // Reachable, but not done in time.
 [[nodiscard]] StoreError too_late(const std::string& what,
                                   Outcome outcome = Outcome::nothing_happened);
@@ -24,10 +20,17 @@ using Outcome = StoreError::Outcome;
 // Granted or renewed, and not on as many replicas as replicas_ack says.
 [[nodiscard]] StoreError too_few_replicas(Outcome outcome = Outcome::unknown);
 
+// The same, with the server in its text.
+[[nodiscard]] StoreError at(const std::string& server, const StoreError& error);
+
+// What it says, for another message to quote.
+[[nodiscard]] std::string text_of(const StoreError& error);
+
 // The same after an earlier attempt of which nobody knows what became.
 [[nodiscard]] StoreError unknown(const StoreError& error);
 
-// An error reply, by its first word: who can help, and whether anything can have happened.
+// An error reply, by its first word: who can help, and whether anything can have happened. Never shows
+// what was sent: that may be a password.
 [[nodiscard]] StoreError refusal_of(std::string_view reply);
 
 // What an error says, kept to be thrown by another thread: copies of an exception share their text.

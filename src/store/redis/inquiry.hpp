@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "store/redis/connection.hpp"
@@ -11,12 +12,17 @@ struct Answered {
   std::vector<Reply> replies;  // To each command.
 };
 
+struct AskOptions {
+  Duration grace{0};  // Others have so long after the first.
+  std::function<void(const std::vector<Reply>&)> check = {};  // StoreError: that is no answer.
+};
+
 // Asks several servers the same things at the same time, each on a connection of its own, with a thread
 // each that is left behind if it is late. Returns what those said that answered: when all have, or
 // `grace` after the first, or at the deadline. StoreError: nobody did, and why; that one cannot be
 // helped by asking again outweighs that others are not there.
 [[nodiscard]] std::vector<Answered> ask_all(const std::vector<Address>& servers,
-                                            const std::vector<Commands>& commands, Duration grace,
-                                            const Deadline& deadline);
+                                            const std::vector<Commands>& commands,
+                                            const AskOptions& options, const Deadline& deadline);
 
 }  // namespace airlock::redis

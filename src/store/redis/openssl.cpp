@@ -1,5 +1,8 @@
 #include "store/redis/openssl.hpp"
 
+#include <atomic>
+#include <memory>
+
 #ifdef AIRLOCK_LOAD_OPENSSL
 #include <dlfcn.h>
 
@@ -49,9 +52,14 @@ OpenSsl make() {
 
 }  // namespace
 
+// Without the lock of a static that is made when it is first used: a fork() meanwhile would leave it
+// locked in the child.
 const OpenSsl& openssl() {
-  static const OpenSsl kFunctions = make();
-  return kFunctions;
+  static constinit std::atomic<const OpenSsl*> known{nullptr};
+  if (const OpenSsl* const functions = known.load()) return *functions;
+  auto made = std::make_unique<const OpenSsl>(make());
+  const OpenSsl* none = nullptr;
+  return known.compare_exchange_strong(none, made.get()) ? *made.release() : *none;
 }
 
 }  // namespace airlock::redis

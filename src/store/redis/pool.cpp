@@ -21,7 +21,8 @@ Pool::Lent Pool::take(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   const auto has_room = [this] { return lent_ < most_; };
   if (!has_room() && !given_.wait_until(lock, deadline.at(), has_room)) {
-    throw too_late("all " + std::to_string(most_) + " connections are in use");
+    throw too_late("all " + std::to_string(most_) +
+                   " connections to a server are in use; see pool= in docs/stores.md");
   }
   ++lent_;
   const auto now = Deadline::Clock::now();
@@ -50,7 +51,7 @@ void Pool::give(std::unique_ptr<Connection> connection) noexcept {
     --lent_;
     if (connection && connection->is_broken()) {
       dubious.swap(idle_);
-      if (connection->is_silent()) note_silence();
+      if (connection->is_silent()) note_silence(*connection);
     } else if (connection) {
       breaker_.succeeded();
       const auto now = Deadline::Clock::now();
@@ -85,15 +86,14 @@ std::unique_ptr<Connection> Pool::open_in_turn(const Deadline& deadline) {
 }
 
 // REQUIRES: the mutex.
-void Pool::note_silence() noexcept {
+void Pool::note_silence(const Connection& connection) {
   breaker_.failed(Clock::system());
-  last_failure_ = {.text = "redis: the server does not answer"};
+  last_failure_ = Failure::of(at(connection.where(), unavailable("no reply in time")));
 }
 
 void Pool::throw_not_tried() {
   const std::lock_guard lock(mutex_);
-  throw StoreError(last_failure_.kind, Outcome::nothing_happened,
-                   last_failure_.text + " (not tried again yet)");
+  throw StoreError(last_failure_.kind, Outcome::nothing_happened, last_failure_.text);
 }
 
 std::unique_ptr<Connection> Pool::open(const Deadline& deadline) {

@@ -18,7 +18,7 @@ namespace airlock::redis {
 // a bound; closes those that nobody has needed for a while. Safe to use from any thread.
 class Pool {
  public:
-  // Where the server is; asked whenever a connection is opened.
+  // Where the server is; called whenever a connection is opened.
   using Locate = std::function<Address(const Deadline& deadline)>;
 
   // `rest`: the longest pause between attempts to connect while it cannot be reached.
@@ -53,7 +53,7 @@ class Pool {
  private:
   void give(std::unique_ptr<Connection> connection) noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_in_turn(const Deadline& deadline);
-  void note_silence() noexcept;
+  void note_silence(const Connection& connection);
   [[noreturn]] void throw_not_tried();
   [[nodiscard]] const TlsContext* tls(const Address& address);
 
@@ -70,7 +70,7 @@ class Pool {
   // Between attempts to connect after the server could not be reached: refused, cut off, silent, or
   // serving nobody (loading, a replica). Never after any other answer.
   base::Breaker breaker_;
-  Failure last_failure_{.text = "redis: cannot connect"};
+  Failure last_failure_;
 };
 
 }  // namespace airlock::redis

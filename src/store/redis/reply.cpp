@@ -3,6 +3,7 @@
 #include <hiredis/hiredis.h>
 #include <hiredis/read.h>
 
+#include <atomic>
 #include <new>
 #include <string>
 #include <utility>
@@ -27,19 +28,19 @@ struct Bounded {
   template <typename Count>
   static void* create_array(const redisReadTask* task, Count count) {
     if (std::cmp_less(count, 0) || std::cmp_greater(count, kMostElements)) return nullptr;
-    return original(task, count);
+    return original.load(std::memory_order_relaxed)(task, count);
   }
 
   template <typename Count>
   static CreateArray replace(void* (*its_own)(const redisReadTask*, Count)) {
-    original = its_own;
+    original.store(its_own, std::memory_order_relaxed);
     return &create_array<Count>;
   }
 
-  static CreateArray original;
+  static std::atomic<CreateArray> original;  // Always the same.
 };
 
-CreateArray Bounded::original = nullptr;
+constinit std::atomic<CreateArray> Bounded::original{nullptr};
 
 redisReplyObjectFunctions bounded_functions(const redisReplyObjectFunctions& own) {
   redisReplyObjectFunctions functions = own;
@@ -70,17 +71,19 @@ Reply Reply::at(std::size_t i) const noexcept {
   return i < size() ? Reply(reply_->element[i], leave) : Reply();
 }
 
+ReplyReader::~ReplyReader() = default;
+
 void ReplyReader::Free::operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
 
 ReplyReader::ReplyReader() : reader_(redisReaderCreate()) {
   if (!reader_) throw std::bad_alloc();
-  static redisReplyObjectFunctions functions = bounded_functions(*reader_->fn);
-  reader_->fn = &functions;
+  functions_ = std::make_unique<redisReplyObjectFunctions>(bounded_functions(*reader_->fn));
+  reader_->fn = functions_.get();
 }
 
 void ReplyReader::feed(std::string_view bytes) {
   fed_ += bytes.size();
-  if (fed_ > kMostBytes) throw senseless("has no end");
+  if (fed_ > kMostBytes) throw senseless("is longer than 256 MB; is a Redis server there?");
   if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
     throw senseless(std::string("cannot be read: ") + static_cast<const char*>(reader_->errstr));
   }
@@ -89,7 +92,8 @@ void ReplyReader::feed(std::string_view bytes) {
 bool ReplyReader::next(Reply& reply) {
   void* read = nullptr;
   if (redisReaderGetReply(reader_.get(), &read) != REDIS_OK) {
-    throw senseless("makes no sense");
+    throw senseless(std::string("is not of a Redis server (") +
+                    static_cast<const char*>(reader_->errstr) + "); check host and port");
   }
   if (read == nullptr) return false;
   reply = Reply(static_cast<redisReply*>(read), free_reply);

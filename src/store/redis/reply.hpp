@@ -6,6 +6,7 @@
 
 struct redisReader;
 struct redisReply;
+struct redisReplyObjectFunctions;
 
 namespace airlock::redis {
 
@@ -35,6 +36,7 @@ class Reply {
 class ReplyReader {
  public:
   ReplyReader();
+  ~ReplyReader();
 
   void feed(std::string_view bytes);      // StoreError (unknown outcome) if it is too much.
   [[nodiscard]] bool next(Reply& reply);  // False: not complete. StoreError if it makes no sense.
@@ -43,6 +45,7 @@ class ReplyReader {
   struct Free {
     void operator()(redisReader* reader) const noexcept;
   };
+  std::unique_ptr<redisReplyObjectFunctions> functions_;
   std::unique_ptr<redisReader, Free> reader_;
   std::size_t fed_ = 0;  // Since the last complete reply.
 };

@@ -11,12 +11,16 @@
 namespace airlock::redis {
 namespace {
 
-using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
-
-constexpr Duration kSentinelTimeout = 500ms;    // Of a sentinel, and
-constexpr Duration kGrace = 50ms;       // how long the first waits for the others.
-constexpr Duration kListening = 100ms;  // Of one that is to say when something changes.
+// Of the time there is: how much is for asking the sentinels, so that it is enough for another attempt;
+// how long the first one waits for the others; how long one may take that is to tell of changes.
+constexpr int kAsking = 2;
+constexpr int kGrace = 20;
+constexpr int kListening = 10;
 constexpr std::string_view kChannel = "+switch-master";
+
+Duration part_of(const Deadline& deadline, int divisor) {
+  return std::chrono::duration_cast<Duration>(deadline.left() / divisor);
+}
 
 template <typename Number>
 Number number_of(std::string_view text) {
@@ -47,7 +51,8 @@ Address Sentinels::locate(const Deadline& deadline) const try {
   commands[1].add_all({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master_});
   std::optional<std::uint64_t> newest;
   Address found = server_;
-  for (const Answered& answer : ask_all(sentinels_, commands, kGrace, deadline.sooner(kSentinelTimeout))) {
+  for (const Answered& answer : ask_all(sentinels_, commands, {.grace = part_of(deadline, kGrace)},
+                                        deadline.sooner(part_of(deadline, kAsking)))) {
     auto fields = fields_of(answer.replies[0]);
     const auto epoch = number_of<std::uint64_t>(fields["config-epoch"]);
     const auto port = number_of<std::uint16_t>(answer.replies[1].at(1).text());
@@ -60,24 +65,25 @@ Address Sentinels::locate(const Deadline& deadline) const try {
   return found;
 } catch (const StoreError& error) {
   throw StoreError(error.kind(), Outcome::nothing_happened,
-                   "redis: the primary of " + master_ + " is not found: " + error.what());
+                   "redis: the primary of " + master_ + " is not found: " + text_of(error));
 }
 
 std::unique_ptr<Connection> Sentinels::listen(const Deadline& deadline) const {
   Commands commands;
   commands.add_all({"SUBSCRIBE", kChannel});
   std::string failure;
+  const Duration limit = part_of(deadline, kListening);
   for (const Address& sentinel : sentinels_) {
     try {
       std::optional<TlsContext> tls;
       if (sentinel.tls) tls.emplace(sentinel);
       auto connection = std::make_unique<Connection>(sentinel, tls ? &*tls : nullptr, "airlock",
-                                                     deadline.sooner(kListening));
-      const Reply confirmed = connection->ask(commands, deadline.sooner(kListening));
+                                                     deadline.sooner(limit));
+      const Reply confirmed = connection->ask(commands, deadline.sooner(limit));
       if (!confirmed.is_error()) return connection;
-      failure = refusal_of(confirmed.text()).what();
+      failure = text_of(at(sentinel.text(), refusal_of(confirmed.text())));
     } catch (const StoreError& error) {
-      failure = error.what();
+      failure = text_of(error);
     }
   }
   throw unavailable(failure);

@@ -197,7 +197,7 @@ void Subscription::take_pulse(Connection& connection) {
   receive(connection);
   const auto now = Deadline::Clock::now();
   if (now - last_heard_ < kHeartbeat) return;
-  if (pinged_) throw silent("the subscription is silent");
+  if (pinged_) throw unavailable("the subscription is silent");
   Commands commands;
   commands.add_all({"PING"});
   connection.send(commands.bytes(), Deadline(options_.timeout));

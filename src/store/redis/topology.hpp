@@ -40,6 +40,9 @@ class Topology {
   // Whether there are several, each with slots of its own, that send callers to each other.
   [[nodiscard]] virtual bool has_slots() const noexcept { return false; }
 
+  // Which server has the slot, without asking anybody; 0: not known, or there is only one.
+  [[nodiscard]] virtual std::uint64_t server_of(Slot /*slot*/) { return 0; }
+
   // StoreError: nobody says.
   [[nodiscard]] virtual NodePtr node_of(Slot slot, const Deadline& deadline) = 0;
   [[nodiscard]] virtual std::vector<NodePtr> all(const Deadline& deadline) = 0;

@@ -129,8 +129,10 @@ void read_line(const LookParts& parts, Duration now, GateView& view) {
 }  // namespace
 
 void Unpacker::throw_senseless() {
-  throw StoreError(StoreError::Kind::incompatible, StoreError::Outcome::unknown,
-                   "redis: a script's reply makes no sense");
+  throw StoreError(
+      StoreError::Kind::incompatible, StoreError::Outcome::unknown,
+      "redis: the reply of a script cannot be read: another program, or another version "
+      "of airlock, writes keys of this prefix (docs/upgrade.md)");
 }
 
 std::string_view Unpacker::take(std::size_t size) {
