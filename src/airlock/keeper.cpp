@@ -36,20 +36,55 @@ Duration renew_after(const Held& held, Duration ttl) noexcept {
 
 Keeper::Keeper(std::shared_ptr<Store> store)
     : store_(std::move(store)),
+      servers_(dynamic_cast<Servers*>(store_.get())),
       generation_(base::fork_generation()),
       debts_(*store_, mutex_),
-      keep_("airlock-keep", store_->clock(), [this] { keep_all(); }),
+      release_("airlock-release", store_->clock(), [this] { pay(); }),
       alarm_("airlock-alarm", store_->clock(), [this] { sound_alarms(); }) {}
 
 Keeper::~Keeper() {
   if (!is_own()) return;
   if (async_entries_) stop_async_entries();
-  keep_.stop();
+  for (Lane& lane : lanes_) lane.worker.stop();
+  release_.stop();
   alarm_.stop();
   debts_.pay_at_last(kCloseTimeout);
 }
 
 bool Keeper::is_own() const noexcept { return generation_ == base::fork_generation(); }
+
+std::uint64_t Keeper::server_of(const GateName& gate) const noexcept try {
+  return servers_ != nullptr ? servers_->server_of(gate) : 0;
+} catch (const std::exception&) {
+  return 0;
+}
+
+// REQUIRES: the mutex. One that nobody uses any more serves another server.
+Lane& Keeper::lane_of(std::uint64_t server) {
+  Lane* unused = nullptr;
+  for (Lane& lane : lanes_) {
+    if (lane.server == server) return lane;
+    if (lane.renewals.empty() && lane.renewing == 0) unused = &lane;
+  }
+  if (unused == nullptr) {
+    unused = &lanes_.emplace_back("airlock-keep", clock(), [this](Lane& lane) { keep_all(lane); });
+  }
+  unused->server = server;
+  return *unused;
+}
+
+// REQUIRES: the mutex. To the lane of the server that has its gate now; it stays where it is if no
+// thread can be started there.
+void Keeper::move(Held& held, std::uint64_t server) noexcept {
+  if (held.lane->server == server) return;
+  try {
+    Lane& lane = lane_of(server);
+    lane.worker.start();
+    held.lane->renewals.clear(held);
+    held.lane = &lane;
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): as said
+  }
+}
 
 Held* Keeper::new_held() {
   if (free_ == nullptr) return &all_.emplace_back();
@@ -60,8 +95,11 @@ Held* Keeper::new_held() {
 Held& Keeper::enlist(const Granted& granted, Instant sent, const Terms& terms) {
   const bool lasts = granted.token.fence != 0;
   const Duration ttl = granted.expires_in;
+  const std::uint64_t server = lasts ? server_of(granted.token.gate) : 0;
   const std::lock_guard lock(mutex_);
+  Lane& lane = lane_of(server);
   Held& held = *new_held();
+  held.lane = &lane;
   held.token = granted.token;
   held.slot = granted.slot;
   held.terms = terms;
@@ -72,15 +110,16 @@ Held& Keeper::enlist(const Granted& granted, Instant sent, const Terms& terms) {
   held.deadline.store(lasts ? seal::deadline(sent, ttl) : kForever, std::memory_order_relaxed);
   held.store_end = saturating_add(sent, ttl);
   held.serial = ++last_serial_;
-  if (lasts) renewals_.set(held, sent + renew_after(held, ttl));
+  if (lasts) lane.renewals.set(held, sent + renew_after(held, ttl));
   ++leases_;
   return held;
 }
 
 Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
   Held& held = enlist(granted, sent, terms);
+  Lane& lane = *held.lane;  // It stays there until its first renewal.
   try {
-    if (granted.token.fence != 0) keep_.need(sent + renew_after(held, granted.expires_in));
+    if (granted.token.fence != 0) lane.worker.need(sent + renew_after(held, granted.expires_in));
   } catch (const StoreError&) {
     end(held);
     forget(&held);
@@ -93,7 +132,7 @@ void Keeper::forget(Held* held) noexcept {
   std::optional<std::stop_source> unused;  // Callbacks may own anything: destroyed unlocked.
   std::shared_ptr<Observer> untold;
   std::unique_lock lock(mutex_);
-  renewals_.clear(*held);
+  held->lane->renewals.clear(*held);
   alarms_.clear(*held);
   held->serial = 0;
   if (std::exchange(held->watched, false)) {
@@ -148,12 +187,10 @@ std::stop_token Keeper::lost(Held& held) {
 
 // Something happened to it: a renewal tells what.
 void Keeper::check_soon(Held& held, std::uint64_t serial) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (held.serial != serial || held.is_lost) return;
-    renewals_.set(held, Instant{0});
-  }
-  (void)keep_.try_need(Instant{0});  // It has its thread, or it would not be kept.
+  const std::lock_guard lock(mutex_);
+  if (held.serial != serial || held.is_lost) return;
+  held.lane->renewals.set(held, Instant{0});
+  (void)held.lane->worker.try_need(Instant{0});  // It has its thread, or it would not be kept.
 }
 
 bool Keeper::has_losses() {
@@ -163,7 +200,7 @@ bool Keeper::has_losses() {
 
 // REQUIRES: the mutex. The caller wakes airlock-alarm.
 void Keeper::set_lost(Held& held) {
-  renewals_.clear(held);
+  held.lane->renewals.clear(held);
   alarms_.clear(held);
   if (held.is_ending) return;
   held.is_lost = true;
@@ -202,36 +239,36 @@ struct Keeper::Renewing {
   Duration at_most = kForever;
 };
 
-void Keeper::keep_all() {
+void Keeper::keep_all(Lane& lane) {
   for (bool more = true; more;) {
-    if (debts_.pay()) tell_awaiting();
     Renewing due;
     {
       const std::lock_guard lock(mutex_);
-      collect_due(due, clock().now());
+      collect_due(lane, due, clock().now());
       more = !due.leases.empty();
-      if (!more) keep_.plan(next_work());
-      due.at_most = std::max(renewals_.first() - clock().now(), kLeastWait);
+      if (!more) lane.worker.plan(next_work(lane));
+      due.at_most = std::max(lane.renewals.first() - clock().now(), kLeastWait);
+      lane.renewing = due.leases.size();
     }
-    if (more) renew(due);
+    if (more) renew(lane, due);
     if (has_losses()) (void)alarm_.try_need(Instant{0});
   }
 }
 
 // REQUIRES: the mutex. While losses wait for airlock-alarm, which perhaps cannot be started, soon.
-Instant Keeper::next_work() {
+Instant Keeper::next_work(const Lane& lane) {
   const Instant to_tell = losses_.empty() ? kForever : clock().now() + kAgain;
-  return std::min({renewals_.first(), debts_.next(), to_tell});
+  return std::min(lane.renewals.first(), to_tell);
 }
 
 // Those whose time has come, and with them those whose time comes soon: waking up costs more than a
 // renewal.
-void Keeper::collect_due(Renewing& due, Instant now) {
+void Keeper::collect_due(Lane& lane, Renewing& due, Instant now) {
   while (due.leases.size() < Renewing::kMost) {
-    Held* const held = renewals_.due(due.leases.empty() ? now : now + kSoon);
+    Held* const held = lane.renewals.due(due.leases.empty() ? now : now + kSoon);
     if (held == nullptr) return;
     if (!held->is_ending && now < held->deadline.load() && is_renewable(*held)) {
-      renewals_.clear(*held);
+      lane.renewals.clear(*held);
       const Duration rest = held->hold_end - now;
       due.leases.push_back({held, held->serial});
       due.items.push_back({.token = held->token, .ttl = std::min(held->terms.ttl, rest)});
@@ -246,52 +283,63 @@ void Keeper::collect_due(Renewing& due, Instant now) {
 bool Keeper::retire(Held& held, Instant now) {
   const Instant deadline = held.deadline;
   if (held.is_ending) {
-    renewals_.clear(held);
+    held.lane->renewals.clear(held);
   } else if (now >= deadline) {
     set_lost(held);
   } else {
-    renewals_.set(held, deadline);
+    held.lane->renewals.set(held, deadline);
     return deadline > now + kSoon;
   }
   return true;
 }
 
-void Keeper::renew(Renewing& due) {
+void Keeper::renew(Lane& lane, Renewing& due) {
   const Instant sent = clock().now();
   try {
     store_->renew_within(due.items, due.at_most);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the items tell
   }
+  std::vector<std::uint64_t> servers;  // Where the gates are by now.
+  for (const RenewItem& item : due.items) servers.push_back(server_of(item.token.gate));
   const std::lock_guard lock(mutex_);
-  const Instant now = clock().now();
   for (std::size_t i = 0; i < due.leases.size(); ++i) {
     Held& held = *due.leases[i].held;
     if (held.serial != due.leases[i].serial) continue;  // Given back meanwhile.
-    if (due.items[i].result != Renewal::unknown) {
-      note_renewal(held, due.items[i], sent);
-    } else {
-      // Soon again, and more often towards the end.
-      const Duration left = held.deadline.load() - now;
-      renewals_.set(held, now + std::clamp<Duration>(left / 4, Duration(50'000),
-                                                     std::max<Duration>(left, Duration(50'000))));
-    }
+    move(held, servers[i]);
+    note_renewal(held, due.items[i], sent);
+    if (held.lane != &lane) (void)held.lane->worker.try_need(held.lane->renewals.first());
   }
+  lane.renewing = 0;
 }
 
 // REQUIRES: the mutex.
 void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
-  const bool in_time = !held.is_lost && clock().now() < held.deadline.load();
+  const Instant now = clock().now();
+  if (item.result == Renewal::unknown) {  // Soon again, and more often towards the end.
+    constexpr Duration kLeast = std::chrono::milliseconds(50);
+    const Duration left = held.deadline.load() - now;
+    return held.lane->renewals.set(held, now + std::max(left / 4, kLeast));
+  }
+  const bool in_time = !held.is_lost && now < held.deadline.load();
   if (item.result != Renewal::renewed || !in_time) return set_lost(held);
   const Instant deadline = seal::deadline(sent, item.ttl);
   held.deadline = deadline;
   held.store_end = saturating_add(sent, item.ttl);
-  renewals_.set(held, sent + renew_after(held, item.ttl));
+  held.lane->renewals.set(held, sent + renew_after(held, item.ttl));
   if (held.lost) alarms_.set(held, deadline);
+}
+
+// --- giving back ---
+
+void Keeper::pay() {
+  if (debts_.pay()) tell_awaiting();
+  const std::lock_guard lock(mutex_);
+  release_.plan(debts_.next());
 }
 
 void Keeper::owe(const Token& token, Instant until) noexcept {
   debts_.add(token, until);
-  (void)keep_.try_need(Instant{0});  // Without a thread it waits for whoever needs one next.
+  (void)release_.try_need(Instant{0});  // Without a thread it waits for whoever needs one next.
 }
 
 // --- the end ---
@@ -324,7 +372,7 @@ bool Keeper::flush(Duration at_most) {
   {
     const std::lock_guard lock(mutex_);
     // Perhaps no thread could be started when it was owed.
-    if (!debts_.all_paid()) (void)keep_.try_need(debts_.next());
+    if (!debts_.all_paid()) (void)release_.try_need(debts_.next());
   }
   return await(at_most, [this] { return debts_.all_paid(); });
 }

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,10 +19,12 @@
 #include "airlock/timers.hpp"
 #include "airlock/worker.hpp"
 #include "base/mutex.hpp"
+#include "store/servers.hpp"
 
 namespace airlock::keeping {
 
 class AsyncEntries;
+struct Lane;
 
 // How a lease is to be kept.
 struct Terms {
@@ -47,16 +50,29 @@ struct Held {
   std::optional<std::stop_source> lost;
   bool watched = false;
   bool told = false;  // Whoever wanted to know has been told, or will be, that it is lost.
+  Lane* lane = nullptr;
   Timer renewal;
   Timer alarm;  // Only where somebody asked for lost().
   Held* next_free = nullptr;
 };
 
+// The leases at one server, and the thread `airlock-keep` that renews them. The keeper's mutex guards it.
+struct Lane {
+  Lane(const char* name, Clock& clock, const std::function<void(Lane&)>& work)
+      : worker(name, clock, [this, work] { work(*this); }) {}
+
+  std::uint64_t server = 0;
+  Timers<Held, &Held::renewal> renewals;
+  std::size_t renewing = 0;  // Leases in the call that is being made.
+  Worker worker;
+};
+
 // Looks after the leases that this process has from one store: renews them, says when they are
 // lost, gives back what nobody waits for.
 //
-// Two threads, each started when it is first needed: `airlock-keep` calls the store,
-// `airlock-alarm` fires lost() on time, whatever the store does, and tells observers.
+// Its threads are started when they are first needed. `airlock-keep` renews, one per server: a server
+// that does not answer delays no renewal at another. `airlock-release` gives back, `airlock-alarm`
+// fires lost() on time, whatever the store does, and tells observers.
 class Keeper : public std::enable_shared_from_this<Keeper> {
  public:
   // The one of this store in this process.
@@ -107,18 +123,22 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   void stop_async_entries() noexcept;
   [[nodiscard]] Held* new_held();
   [[nodiscard]] Held& enlist(const Granted& granted, Instant sent, const Terms& terms);
+  [[nodiscard]] std::uint64_t server_of(const GateName& gate) const noexcept;
+  [[nodiscard]] Lane& lane_of(std::uint64_t server);
+  void move(Held& held, std::uint64_t server) noexcept;
   void unwatch(const Token& token) noexcept;
   void set_lost(Held& held);
   [[nodiscard]] bool has_losses();
   void check_soon(Held& held, std::uint64_t serial);
 
-  void keep_all();  // airlock-keep
-  [[nodiscard]] Instant next_work();
-  void collect_due(Renewing& due, Instant now);
+  void keep_all(Lane& lane);  // airlock-keep
+  [[nodiscard]] Instant next_work(const Lane& lane);
+  void collect_due(Lane& lane, Renewing& due, Instant now);
   bool retire(Held& held, Instant now);
-  void renew(Renewing& due);
+  void renew(Lane& lane, Renewing& due);
   void note_renewal(Held& held, const RenewItem& item, Instant sent);
 
+  void pay();           // airlock-release
   void sound_alarms();  // airlock-alarm
 
   void tell_awaiting() noexcept;
@@ -126,6 +146,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] bool await(Duration at_most, Over over);
 
   const std::shared_ptr<Store> store_;
+  Servers* const servers_;  // Of the store; null: it has but one.
   const std::uint64_t generation_;
 
   base::Mutex mutex_;
@@ -133,7 +154,6 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   Held* free_ = nullptr;
   std::size_t leases_ = 0;
   std::uint64_t last_serial_ = 0;
-  Timers<Held, &Held::renewal> renewals_;
   Timers<Held, &Held::alarm> alarms_;
   std::vector<Loss> losses_;  // For airlock-alarm.
   Debts debts_;
@@ -144,7 +164,8 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   std::condition_variable awaited_changed_;
 
   std::shared_ptr<AsyncEntries> async_entries_;
-  Worker keep_;
+  std::deque<Lane> lanes_;
+  Worker release_;
   Worker alarm_;
 };
 

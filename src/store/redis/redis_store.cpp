@@ -15,6 +15,7 @@
 #include "store/redis/examine.hpp"
 #include "store/redis/failure.hpp"
 #include "store/redis/wire.hpp"
+#include "store/servers.hpp"
 #include "store/validate.hpp"
 
 namespace airlock::redis {
@@ -63,7 +64,7 @@ std::string_view text_of(const Client::Batch& batch, std::size_t i) {
                         " with another kind of request; it must leave first");
 }
 
-class RedisStore final : public Store {
+class RedisStore final : public Store, public Servers {
  public:
   explicit RedisStore(Options options)
       : options_(std::move(options)), naming_(options_.prefix), id_(id_of(options_)) {}
@@ -95,7 +96,15 @@ class RedisStore final : public Store {
   }
 
   using Store::renew;
-  void renew(std::span<RenewItem> items) override;
+  void renew(std::span<RenewItem> items) override {
+    const Deadline deadline(options_.timeout);
+    renew(items, deadline, deadline);
+  }
+  void renew_within(std::span<RenewItem> items, Duration at_most) override;
+
+  std::uint64_t server_of(const GateName& gate) override {
+    return client().server_of(slot_of(gate.group()));
+  }
 
   bool release(const Token& token) override {
     const bool released = happens(with_token(Step::release, token), token.gate);
@@ -242,7 +251,9 @@ class RedisStore final : public Store {
                                       const std::optional<Deadline>& deadline);
   [[nodiscard]] bool happens(Call& call, const GateName& gate);
   [[nodiscard]] bool happens(Call&& call, const GateName& gate) { return happens(call, gate); }
-  void settle(const GateName& gate, const Deadline& deadline);
+  void settle(std::vector<GateName> gates, const Deadline& deadline,
+              const Deadline& until) noexcept;
+  void renew(std::span<RenewItem> items, const Deadline& deadline, const Deadline& settling);
   [[nodiscard]] std::optional<Granted> set_hold(const Token& token, Hold hold);
   [[nodiscard]] Token token_for(const Request& request) const {
     return {.store = id_, .gate = request.gate, .visitor = request.visitor};
@@ -284,19 +295,35 @@ RedisStore::Result RedisStore::run(Call& call, const GateName& gate, Twice twice
     Unpacker fields(result.reply.is_array() ? result.reply.at(0).text() : result.reply.text());
     result.head = read_head(fields);
   } while (result.head.kind == AnswerKind::again);
-  if (result.head.more) settle(gate, deadline);
+  if (result.head.more) settle({gate}, deadline, deadline);
   return result;
 }
 
-void RedisStore::settle(const GateName& gate, const Deadline& deadline) try {
-  bool more = true;
-  while (more && !deadline.is_over()) {
-    Call settle = call(Step::settle, gate);
-    const Reply reply = client().run(stamped(settle.add("0")), Twice::harmless, deadline).reply;
-    Unpacker fields(reply.text());
-    more = read_head(fields).more;
+// One portion of each gate in turn. None is begun in the second half of the time, in which it might not
+// end, nor after `until`.
+void RedisStore::settle(std::vector<GateName> gates, const Deadline& deadline,
+                        const Deadline& until) noexcept try {
+  std::ranges::sort(gates);
+  const auto twice = std::ranges::unique(gates);
+  gates.erase(twice.begin(), twice.end());
+  const auto half = std::chrono::duration_cast<Duration>(deadline.left() / 2);
+  const Deadline begin = until.sooner(half);
+  while (!gates.empty() && !begin.is_over()) {
+    std::vector<Call> calls;
+    for (const GateName& gate : gates) {
+      calls.push_back(call(Step::settle, gate));
+      calls.back().add("0");
+    }
+    const Client::Batch batch = run_all(calls, deadline);
+    std::vector<GateName> left;
+    for (std::size_t i = 0; i < gates.size(); ++i) {
+      if (!batch.replies[i] || batch.replies[i]->is_error()) continue;
+      Unpacker fields(batch.replies[i]->text());
+      if (read_head(fields).more) left.push_back(gates[i]);
+    }
+    gates.swap(left);
   }
-} catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): whoever asks next goes on with it
+} catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the next caller continues it
 }
 
 Client::Batch RedisStore::run_all(std::vector<Call>& calls,
@@ -424,7 +451,16 @@ GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
 
 // --- leases ---
 
-void RedisStore::renew(std::span<RenewItem> items) {
+// A renewal is useless once the lease has ended: it is tried after a third of the ttl.
+void RedisStore::renew_within(std::span<RenewItem> items, Duration at_most) {
+  Duration longest{0};
+  for (const RenewItem& item : items) longest = std::max(longest, item.ttl);
+  const Deadline deadline(std::min(options_.timeout, longest / 3 * 2));
+  renew(items, deadline, deadline.sooner(at_most));
+}
+
+void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
+                       const Deadline& settling) {
   std::vector<Call> calls;
   calls.reserve(items.size());
   for (const RenewItem& item : items) {
@@ -433,7 +469,8 @@ void RedisStore::renew(std::span<RenewItem> items) {
     calls.push_back(with_token(Step::renew, item.token));
     calls.back().add_number(item.ttl.count()).add_number(item.weight.value_or(0)).lasting();
   }
-  Client::Batch batch = run_all(calls, Deadline(options_.timeout));
+  Client::Batch batch = run_all(calls, deadline);
+  std::vector<GateName> unsettled;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::optional<Reply>& reply = batch.replies[i];
     if (!reply) continue;
@@ -444,8 +481,9 @@ void RedisStore::renew(std::span<RenewItem> items) {
     Unpacker fields(reply->text());
     const ReplyHead head = read_head(fields);
     items[i].result = fields.whole<Renewal>();
-    if (head.more) settle(items[i].token.gate, Deadline(options_.timeout));
+    if (head.more) unsettled.push_back(items[i].token.gate);
   }
+  settle(std::move(unsettled), deadline, settling);
   if (batch.failure) throw StoreError(batch.failure->error());
 }
 
@@ -458,7 +496,9 @@ void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
     calls.push_back(with_token(Step::release, item.token));
     called.push_back(&item);
   }
-  const Client::Batch batch = run_all(calls, Deadline(options_.timeout));
+  const Deadline deadline(options_.timeout);
+  const Client::Batch batch = run_all(calls, deadline);
+  std::vector<GateName> unsettled;
   for (std::size_t i = 0; i < called.size(); ++i) {
     const std::optional<Reply>& reply = batch.replies[i];
     if (!reply || reply->is_error()) continue;
@@ -466,8 +506,9 @@ void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
     called[i]->is_over = true;
     tell_own(token.gate, token.visitor);
     Unpacker fields(reply->text());
-    if (read_head(fields).more) settle(token.gate, Deadline(options_.timeout));
+    if (read_head(fields).more) unsettled.push_back(token.gate);
   }
+  settle(std::move(unsettled), deadline, deadline);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
 }
 
