@@ -92,7 +92,7 @@ Held* Keeper::new_held() {
 }
 
 // Counts as soon as its timer is set, which is the last that can fail.
-Held& Keeper::enlist(const Granted& granted, Instant sent, const Terms& terms) {
+Keeper::Enlisted Keeper::enlist(const Granted& granted, Instant sent, const Terms& terms) {
   const bool lasts = granted.token.fence != 0;
   const Duration ttl = granted.expires_in;
   const std::uint64_t server = lasts ? server_of(granted.token.gate) : 0;
@@ -112,12 +112,11 @@ Held& Keeper::enlist(const Granted& granted, Instant sent, const Terms& terms) {
   held.serial = ++last_serial_;
   if (lasts) lane.renewals.set(held, sent + renew_after(held, ttl));
   ++leases_;
-  return held;
+  return {held, lane};
 }
 
 Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
-  Held& held = enlist(granted, sent, terms);
-  Lane& lane = *held.lane;  // It stays there until its first renewal.
+  const auto [held, lane] = enlist(granted, sent, terms);
   try {
     if (granted.token.fence != 0) lane.worker.need(sent + renew_after(held, granted.expires_in));
   } catch (const StoreError&) {

@@ -122,7 +122,11 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
 
   void stop_async_entries() noexcept;
   [[nodiscard]] Held* new_held();
-  [[nodiscard]] Held& enlist(const Granted& granted, Instant sent, const Terms& terms);
+  struct Enlisted {
+    Held& held;
+    Lane& lane;  // Where it is renewed first.
+  };
+  [[nodiscard]] Enlisted enlist(const Granted& granted, Instant sent, const Terms& terms);
   [[nodiscard]] std::uint64_t server_of(const GateName& gate) const noexcept;
   [[nodiscard]] Lane& lane_of(std::uint64_t server);
   void move(Held& held, std::uint64_t server) noexcept;

@@ -304,8 +304,7 @@ RedisStore::Result RedisStore::run(Call& call, const GateName& gate, Twice twice
 void RedisStore::settle(std::vector<GateName> gates, const Deadline& deadline,
                         const Deadline& until) noexcept try {
   std::ranges::sort(gates);
-  const auto twice = std::ranges::unique(gates);
-  gates.erase(twice.begin(), twice.end());
+  gates.erase(std::unique(gates.begin(), gates.end()), gates.end());
   const auto half = std::chrono::duration_cast<Duration>(deadline.left() / 2);
   const Deadline begin = until.sooner(half);
   while (!gates.empty() && !begin.is_over()) {
