@@ -220,6 +220,9 @@ TEST(RedisFailure, SaysWhoCanHelp) {
   EXPECT_EQ(kind("ERR max number of clients reached"), Kind::no_room);
   EXPECT_EQ(kind("ERR Error running script (call to f_1): @user_script:1: OOM command not allowed"),
             Kind::no_room);
+  EXPECT_EQ(kind("ERR This instance has cluster support disabled"), Kind::incompatible);
+  EXPECT_THAT(refusal_of("ERR unknown command 'AUTH', with args beginning with: 'secret'").what(),
+              Not(HasSubstr("secret")));
   EXPECT_EQ(refusal_of("ERR something new").outcome(), StoreError::Outcome::unknown);
   EXPECT_EQ(refusal_of("BUSY Redis is busy").outcome(), StoreError::Outcome::nothing_happened);
 }

@@ -365,6 +365,8 @@ TEST_F(RedisConnection, GarbageIsAnError) {
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->kind(), Kind::incompatible) << failure->what();
     EXPECT_EQ(failure->outcome(), Result::unknown);
+    EXPECT_THAT(failure->what(), ::testing::AllOf(::testing::HasSubstr(proxy_.address().text()),
+                                                  ::testing::HasSubstr("check host and port")));
     proxy_.set(Fault::none);
     EXPECT_TRUE(store_->look("gate").has_value());
   }

@@ -51,6 +51,8 @@ constexpr std::array kPhrases = {
     Phrase{"without any password configured", Kind::incompatible,
            "a password is given, and the user default of this server has none; leave it out, or "
            "name the user that it belongs to"},
+    Phrase{"cluster support disabled", Kind::incompatible,
+           "this server is not part of a cluster; open it as redis://"},
     Phrase{"invalid password", Kind::incompatible, "wrong password"},
     Phrase{"invalid username-password pair", Kind::incompatible, "wrong user or password"},
 };
