@@ -100,21 +100,22 @@ class AIRLOCK_EXPORT BulkheadBase {
     }
   }
 
-  // The lease is renewed while the callable runs and given back when it is done. If giving back
-  // fails, the value is kept and the observer told.
+  // The lease is renewed while the callable runs and given back when it returns or throws. If
+  // giving back fails, the value or the exception is kept and the observer told.
   template <BulkheadWork Work>
   BulkheadResult<Work> run(const GateName& gate, Lease lease, Work&& work) const {
-    if constexpr (std::is_void_v<BulkheadResult<Work>>) {
-      invoke_inside(std::forward<Work>(work), lease);
-      finish(gate, lease);
-    } else {
-      BulkheadResult<Work> result = invoke_inside(std::forward<Work>(work), lease);
-      finish(gate, lease);
-      return std::forward<BulkheadResult<Work>>(result);
-    }
+    const Finish finish{*this, gate, lease};
+    return invoke_inside(std::forward<Work>(work), lease);
   }
 
  private:
+  struct Finish {
+    const BulkheadBase& bulkhead;
+    const GateName& gate;
+    Lease& lease;
+    ~Finish() { bulkhead.finish(gate, lease); }
+  };
+
   void finish(const GateName& gate, Lease& lease) const noexcept;
 
   std::shared_ptr<keeping::Entrance> entrance_;

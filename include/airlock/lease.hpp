@@ -25,8 +25,9 @@ struct Held;
 // or can no longer be proven; work that must not overlap stops there.
 //
 // Move-only; hand it to one thread at a time (valid() and lost() may be called from any). In a
-// forked child it is empty. The destructor neither throws nor waits for the network: call release()
-// where the answer matters.
+// forked child it is empty. The destructor neither throws nor waits for the network, but whatever
+// this process asks next at the gate comes after its release: call release() where the answer
+// matters.
 class AIRLOCK_EXPORT Lease {
  public:
   Lease() noexcept = default;

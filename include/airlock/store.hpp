@@ -39,8 +39,9 @@ struct RenewItem {
 
 // One lease to be given back together with others.
 struct ReleaseItem {
-  Token token;
-  bool is_over = false;  // Given back, or gone before.
+  Token token;            // Fence 0: whatever the visitor has at the gate, its place included.
+  bool is_noted = false;  // release_soon() has noted it.
+  bool is_over = false;   // Given back, or gone before.
 };
 
 // Where admission state lives and whose clock decides.
@@ -93,6 +94,12 @@ class AIRLOCK_EXPORT Store {
   // The same for many; what the store does not answer for is not over. A server of several that is
   // down delays nothing at the others. Throws nothing.
   virtual void release_all(std::span<ReleaseItem> items) noexcept;
+
+  // Notes a lease (fence 0: as above) that is given back without waiting for the answer: every
+  // later step of this process at its gate comes after the release. The caller continues with
+  // release_all(); `by_next_step`: it does not, and the next step or the end of the store does it.
+  // Pointless after `until`. False: not noted, which is so where steps are local.
+  virtual bool release_soon(const Token& token, Instant until, bool by_next_step) noexcept;
 
   // Bound -> detached: the lease outlives this process. False: gone.
   virtual bool disown(const Token& token) = 0;

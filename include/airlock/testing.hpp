@@ -111,6 +111,7 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
   void refund(const Request& request) override;
   void renew(std::span<RenewItem> items) override;
   bool release(const Token& token) override;
+  bool release_soon(const Token& token, Instant until, bool by_next_step) noexcept override;
   bool disown(const Token& token) override;
   std::optional<Granted> adopt(const Token& token) override;
   std::optional<GateView> look(const GateName& gate) override;

@@ -12,8 +12,9 @@ constexpr std::size_t kTogether = 128;
 }  // namespace
 
 void Debts::add(const Token& token, Instant until) noexcept {
+  const bool is_noted = store_.release_soon(token, until, false);
   const std::lock_guard lock(mutex_);
-  debts_.push_back({token, until});
+  debts_.push_back({token, until, is_noted});
   ++unpaid_;
 }
 
@@ -24,7 +25,7 @@ std::vector<ReleaseItem> Debts::take() {
   if (&from == &failed_ && store_.clock().now() < next_payment_) return {};
   std::vector<ReleaseItem> items;
   for (; !from.empty() && items.size() < kTogether; from.pop_front()) {
-    items.push_back({.token = from.front().token});
+    items.push_back({.token = from.front().token, .is_noted = from.front().is_noted});
     paying_.push_back(from.front());
   }
   return items;

@@ -18,7 +18,8 @@ class Debts {
  public:
   Debts(Store& store, base::Mutex& mutex) noexcept : store_(store), mutex_(mutex) {}
 
-  // Pointless after `until`, when the store has ended it by itself.
+  // Pointless after `until`, when the store has ended it by itself. Fence 0: whatever the visitor
+  // has at the gate.
   void add(const Token& token, Instant until) noexcept;
 
   // What can be paid now. False: that was nothing.
@@ -38,6 +39,7 @@ class Debts {
   struct Debt {
     Token token;
     Instant until;
+    bool is_noted;
   };
 
   [[nodiscard]] std::vector<ReleaseItem> take();

@@ -128,6 +128,10 @@ bool FaultyStore::release(const Token& token) {
   return perform("release", [&] { return inner_->release(token); });
 }
 
+bool FaultyStore::release_soon(const Token& token, Instant until, bool by_next_step) noexcept {
+  return inner_->release_soon(token, until, by_next_step);
+}
+
 bool FaultyStore::disown(const Token& token) {
   return perform("disown", [&] { return inner_->disown(token); });
 }

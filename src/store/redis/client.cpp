@@ -72,6 +72,7 @@ Client::Client(const Options& options)
 
 struct Client::Exchange {
   std::vector<Reply> replies;
+  bool in_order = true;  // None was made again after the others.
   bool acknowledged = true;
 };
 
@@ -114,7 +115,8 @@ Client::Exchange Client::exchange(Connection& connection, std::span<const Call* 
     if (!is_unknown_script(done.replies[i])) continue;
     Exchange again = exchange(connection, calls.subspan(i, 1), Call::By::text, asking, deadline);
     done.replies[i] = std::move(again.replies.front());
-    done.acknowledged = again.acknowledged;
+    if (calls[i]->is_lasting()) done.acknowledged = again.acknowledged;
+    if (!is_unknown_script(done.replies.back())) done.in_order = i + 1 == calls.size();
   }
   return done;
 }
@@ -151,8 +153,13 @@ NodePtr Client::follow(const Redirection& to, const std::string& host_asked) {
   return nullptr;
 }
 
-Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline) {
+Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline,
+                        std::span<const Call> ahead) {
+  std::vector<const Call*> many;  // Empty in the usual case.
+  for (const Call& each : ahead) many.push_back(&each);
+  if (!many.empty()) many.push_back(&call);
   const Call* const one = &call;
+  const std::span<const Call* const> calls = many.empty() ? std::span(&one, 1) : std::span(many);
   Ran ran;
   NodePtr once;  // Who has the keys while their slot is on its way.
   for (std::size_t attempt = 1;; ++attempt) {
@@ -163,11 +170,14 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline)
           asking ? std::exchange(once, nullptr) : topology_->node_of(call.slot(), deadline);
       const Deadline limit = of_one_attempt(twice, deadline);
       Pool::Lent connection = node->pool.take(limit);
-      Exchange done = exchange(*connection, {&one, 1}, Call::By::sha1, asking, limit);
-      const auto to = Redirection::read(done.replies.front());
+      Exchange done = exchange(*connection, calls, Call::By::sha1, asking, limit);
+      const auto to = Redirection::read(done.replies.back());
       if (!to || !topology_->has_slots()) {
-        check(*node, connection->where(), done.replies.front());
-        ran.reply = std::move(done.replies.front());
+        check(*node, connection->where(), done.replies.back());
+        ran.reply = std::move(done.replies.back());
+        done.replies.pop_back();
+        ran.ahead = std::move(done.replies);
+        ran.in_order = done.in_order && std::ranges::none_of(ran.ahead, &Reply::is_error);
         ran.acknowledged = done.acknowledged;
         return ran;
       }

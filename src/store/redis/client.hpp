@@ -11,6 +11,7 @@
 
 #include "store/redis/call.hpp"
 #include "store/redis/failure.hpp"
+#include "store/redis/pending_releases.hpp"
 #include "store/redis/redirection.hpp"
 #include "store/redis/topology.hpp"
 
@@ -25,13 +26,18 @@ class Client {
   // One script, one round trip; two if the server does not know the script. An error reply is a
   // StoreError. Where a connection breaks, the call is made again on another one: if nothing can
   // have happened, or if it may be done twice.
+  // `ahead`: calls for the same slot that are written before it, in the same round trip, and again
+  // before it whenever it is made again.
   enum class Twice { harmless, never };
   struct Ran {
     Reply reply;
+    std::vector<Reply> ahead;  // May be errors.
+    bool in_order = true;      // All of `ahead` was done before the call.
     bool perhaps_twice = false;
     bool acknowledged = true;  // By as many replicas as the options say, if the call asks for that.
   };
-  [[nodiscard]] Ran run(const Call& call, Twice twice, const Deadline& deadline);
+  [[nodiscard]] Ran run(const Call& call, Twice twice, const Deadline& deadline,
+                        std::span<const Call> ahead = {});
 
   // Many in one round trip to each server, at the same time. All of them may be made twice.
   struct Batch {
@@ -39,6 +45,9 @@ class Client {
     std::optional<Failure> failure;
   };
   [[nodiscard]] Batch run(std::span<const Call> calls, const Deadline& deadline);
+
+  // Whether all calls go to one server, whatever their slot.
+  [[nodiscard]] bool has_one_server() const noexcept { return !topology_->has_slots(); }
 
   // Any other command, which may be done twice.
   [[nodiscard]] Reply ask(Node& node, const Commands& commands, const Deadline& deadline);
@@ -48,6 +57,7 @@ class Client {
 
   // Which server has the slot, for all that is known; 0: not known, or there is only one.
   [[nodiscard]] std::uint64_t server_of(Slot slot) { return topology_->server_of(slot); }
+  [[nodiscard]] PendingReleases& pending_releases() noexcept { return pending_releases_; }
 
   // Where the waiters of a gate hear. Null if there is no such place yet and `make` is false.
   [[nodiscard]] std::shared_ptr<Ear> ear(const GateName& gate, bool make = true);
@@ -85,6 +95,7 @@ class Client {
   const std::string name_;  // Of this process, in channels.
   const std::unique_ptr<Topology> topology_;
 
+  PendingReleases pending_releases_;
   std::atomic<bool> can_shard_ = true;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Ear>, std::less<>> ears_;  // By the tag of their slot.

@@ -193,7 +193,7 @@ void Connection::write(std::string_view bytes, const Deadline& deadline) {
     }
     if (bytes.empty()) return;
     if (!socket_.wait_to_write(deadline)) {
-      is_silent_ = true;
+      is_silent_ = !deadline.is_cut_short();
       throw at(where_, unavailable("the server does not read in time", outcome()));
     }
   }
@@ -208,7 +208,7 @@ void Connection::receive(const Deadline& deadline, const char* nothing) {
   Buffer buffer;
   const std::size_t got = socket_.read_by(deadline, buffer);
   if (got == 0) {
-    is_silent_ = !heard_ && Deadline::Clock::now() - sent_ >= silence_;
+    is_silent_ = !heard_ && !deadline.is_cut_short() && Deadline::Clock::now() - sent_ >= silence_;
     throw unavailable(nothing);
   }
   heard_ = true;

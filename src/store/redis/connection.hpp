@@ -34,6 +34,12 @@ class Connection {
   Connection(const Address& address, const TlsContext* tls, std::string_view name,
              const Deadline& deadline);
 
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() {
+    if (is_broken()) socket_.discard();
+  }
+
   // Nothing has happened if this throws before the first byte is out; afterwards it is not known.
   void send(const std::string& bytes, const Deadline& deadline, std::size_t replies = 1);
   [[nodiscard]] Reply read(const Deadline& deadline);

@@ -22,11 +22,23 @@ class Deadline {
                     std::chrono::duration_cast<std::chrono::nanoseconds>(at_ - Clock::now()));
   }
   [[nodiscard]] Deadline sooner(Duration timeout) const {
-    return Deadline(std::min(at_, Clock::now() + timeout));
+    Deadline other = *this;
+    other.at_ = std::min(at_, Clock::now() + timeout);
+    return other;
   }
+
+  // The caller has less time than the store gives a server: that nothing was heard until then says
+  // nothing of the server.
+  [[nodiscard]] Deadline cut_short() const {
+    Deadline other = *this;
+    other.is_cut_short_ = true;
+    return other;
+  }
+  [[nodiscard]] bool is_cut_short() const noexcept { return is_cut_short_; }
 
  private:
   Clock::time_point at_;
+  bool is_cut_short_ = false;
 };
 
 }  // namespace airlock::redis

@@ -74,6 +74,7 @@ std::unique_ptr<Connection> Pool::open_in_turn(const Deadline& deadline) {
     breaker_.succeeded();
     return connection;
   } catch (const StoreError& error) {
+    if (deadline.is_cut_short() && deadline.is_over()) throw;
     const std::lock_guard lock(mutex_);
     if (error.kind() == StoreError::Kind::unavailable) {
       breaker_.failed(clock);

@@ -10,6 +10,7 @@
 #include "base/per_process.hpp"
 #include "base/quote.hpp"
 #include "base/random.hpp"
+#include "store/call_limit.hpp"
 #include "store/redis/boot_clock.hpp"
 #include "store/redis/client.hpp"
 #include "store/redis/examine.hpp"
@@ -70,7 +71,9 @@ class RedisStore final : public Store, public Servers {
       : options_(std::move(options)), naming_(options_.prefix), id_(id_of(options_)) {}
 
   ~RedisStore() override {
-    if (used_in_ == base::fork_generation()) client().stop();
+    if (used_in_ != base::fork_generation()) return;
+    give_back_at_last();
+    client().stop();
   }
 
   bool is_local() const noexcept override { return false; }
@@ -83,7 +86,7 @@ class RedisStore final : public Store, public Servers {
   GroupAnswer admit_all(std::span<const Request> requests) override;
 
   bool leave(const GateName& gate, const VisitorId& visitor) override {
-    const bool left = happens(call(Step::leave, gate).add(pack_visitor(visitor)), gate);
+    const bool left = happens(call(Step::leave, gate).add(pack_visitor(visitor)).add("0"), gate);
     tell_own(gate, visitor);
     return left;
   }
@@ -108,11 +111,17 @@ class RedisStore final : public Store, public Servers {
 
   bool release(const Token& token) override {
     const bool released = happens(with_token(Step::release, token), token.gate);
-    tell_own(token.gate, token.visitor);
+    confirm(token);
     return released;
   }
 
   void release_all(std::span<ReleaseItem> items) noexcept override;
+
+  bool release_soon(const Token& token, Instant until, bool by_next_step) noexcept override try {
+    return client().pending_releases().add(token, until, by_next_step);
+  } catch (const std::exception&) {
+    return false;
+  }
 
   bool disown(const Token& token) override { return set_hold(token, Hold::detached).has_value(); }
   std::optional<Granted> adopt(const Token& token) override { return set_hold(token, Hold::bound); }
@@ -186,6 +195,7 @@ class RedisStore final : public Store, public Servers {
     ReplyHead head;
     bool perhaps_twice = false;
     bool acknowledged = true;
+    bool in_order = true;  // It came after all releases of this process at its gates.
 
     // Behind the head.
     [[nodiscard]] Unpacker fields() const {
@@ -245,7 +255,30 @@ class RedisStore final : public Store, public Servers {
     return call;
   }
 
-  Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless);
+  using Which = PendingReleases::Which;
+
+  // Ends by then.
+  [[nodiscard]] Deadline deadline() const {
+    if (options_.stepped != nullptr) return Deadline(options_.timeout);
+    const Duration left = CallLimit::within(options_.timeout);
+    return left < options_.timeout / 2 ? Deadline(left).cut_short() : Deadline(left);
+  }
+
+  Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless) {
+    stamped(call);
+    return run(call, {&gate, 1}, twice, Which::idle, deadline());
+  }
+  Result run(const Call& call, std::span<const GateName> gates, Twice twice, Which releases,
+             const Deadline& deadline);
+  Result ask(Call& call, std::span<const GateName> gates, Twice twice);
+
+  // What ends a lease, or where only the visitor is known whatever it has.
+  [[nodiscard]] Call release_call(const Token& token) const;
+  [[nodiscard]] std::vector<Call> release_calls(const std::vector<Token>& tokens) const;
+  void confirm(const Token& token);
+  void give_back_first(std::span<const GateName> gates);
+  void give_back_at_last() noexcept;
+
   // Together they have `deadline`, or each round trip one of its own.
   [[nodiscard]] Client::Batch run_all(std::vector<Call>& calls,
                                       const std::optional<Deadline>& deadline);
@@ -281,21 +314,48 @@ class RedisStore final : public Store, public Servers {
 // --- running scripts ---
 
 // The work of one call is bounded; what is left of it is done here, by whoever caused it.
-RedisStore::Result RedisStore::run(Call& call, const GateName& gate, Twice twice) {
-  const Deadline deadline(options_.timeout);
-  stamped(call);
+RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> gates, Twice twice,
+                                   Which releases, const Deadline& deadline) {
+  PendingReleases& pending = client().pending_releases();
+  const PendingReleases::Load load =
+      pending.is_empty() || twice == Twice::never
+          ? PendingReleases::Load()
+          : pending.pick_up(gates, releases, client().has_one_server(), clock().now());
+  std::vector<Call> ahead = release_calls(load.tokens());
   Result result;
+  result.in_order = load.is_complete();
   do {
-    if (deadline.is_over()) throw too_late("too much has run out at this gate at once");
-    Client::Ran ran = client().run(call, twice, deadline);
+    if (deadline.is_over()) {
+      throw too_late(result.head.kind == AnswerKind::again
+                         ? "too much has run out at this gate at once"
+                         : "no time is left to ask");
+    }
+    Client::Ran ran = client().run(call, twice, deadline, ahead);
+    for (std::size_t i = 0; i < ran.ahead.size(); ++i) {
+      if (!ran.ahead[i].is_error()) confirm(load.tokens()[i]);
+    }
+    ahead.clear();
     result.reply = std::move(ran.reply);
     result.perhaps_twice = result.perhaps_twice || ran.perhaps_twice;
     result.acknowledged = ran.acknowledged;
+    result.in_order = result.in_order && ran.in_order;
     if (result.reply.is_nil()) return result;
     Unpacker fields(result.reply.is_array() ? result.reply.at(0).text() : result.reply.text());
     result.head = read_head(fields);
   } while (result.head.kind == AnswerKind::again);
-  if (result.head.more) settle({gate}, deadline, deadline);
+  if (result.head.more) settle({gates.front()}, deadline, deadline);
+  return result;
+}
+
+// Refused, perhaps for a permit that another thread of this process was just giving back: once more,
+// and after all of those.
+RedisStore::Result RedisStore::ask(Call& call, std::span<const GateName> gates, Twice twice) {
+  const Deadline deadline = this->deadline();
+  stamped(call.lasting());
+  Result result = run(call, gates, twice, Which::idle, deadline);
+  if (result.head.kind == AnswerKind::refused && !result.in_order) {
+    result = run(call, gates, twice, Which::all, deadline);
+  }
   return result;
 }
 
@@ -367,9 +427,9 @@ Answer RedisStore::admit(const Request& request) {
   admit.add(pack_rates(request.rates));
   admit.add(request.label.empty() ? base::default_label() : request.label);
 
-  const bool idempotent = request.permits || may_wait || request.dedupe != Duration(0);
-  const Result result =
-      run(admit.lasting(), request.gate, idempotent ? Twice::harmless : Twice::never);
+  // Rates alone leave nothing that a second question would find.
+  const bool idempotent = request.permits || request.dedupe != Duration(0);
+  const Result result = ask(admit, {&request.gate, 1}, idempotent ? Twice::harmless : Twice::never);
   Unpacker fields = result.fields();
   switch (result.head.kind) {
     case AnswerKind::granted: {
@@ -426,7 +486,7 @@ GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
     admit.add(pack_rates(request.rates));
     admit.add(request.label.empty() ? base::default_label() : request.label);
   }
-  const Result result = run(admit.lasting(), gates.front());
+  const Result result = ask(admit, gates, Twice::harmless);
   Unpacker fields = result.fields();
   GroupAnswer answer;
   if (result.head.kind == AnswerKind::granted) {
@@ -486,13 +546,40 @@ void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
   if (batch.failure) throw StoreError(batch.failure->error());
 }
 
+Call RedisStore::release_call(const Token& token) const {
+  if (token.fence != 0) return with_token(Step::release, token);
+  Call leave = call(Step::leave, token.gate);
+  leave.add(pack_visitor(token.visitor)).add("1");
+  return leave;
+}
+
+std::vector<Call> RedisStore::release_calls(const std::vector<Token>& tokens) const {
+  std::vector<Call> calls;
+  for (const Token& token : tokens) {
+    calls.push_back(release_call(token));
+    stamped(calls.back());
+  }
+  return calls;
+}
+
+void RedisStore::confirm(const Token& token) {
+  PendingReleases& pending = client().pending_releases();
+  if (!pending.is_empty()) pending.confirm(token);
+  tell_own(token.gate, token.visitor);
+}
+
+// What a step of this process carries is left to it; what is noted and not there any more is over.
 void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
+  using State = PendingReleases::State;
   std::vector<Call> calls;
   std::vector<ReleaseItem*> called;
   for (ReleaseItem& item : items) {
-    item.is_over = item.token.store != id_;  // Nobody can give that back here.
-    if (item.is_over) continue;
-    calls.push_back(with_token(Step::release, item.token));
+    const State state =
+        item.is_noted ? client().pending_releases().state_of(item.token) : State::waiting;
+    const bool is_foreign = item.token.fence != 0 && item.token.store != id_;
+    item.is_over = is_foreign || state == State::over;  // Nobody can give back what is foreign.
+    if (item.is_over || state == State::carried) continue;
+    calls.push_back(release_call(item.token));
     called.push_back(&item);
   }
   const Deadline deadline(options_.timeout);
@@ -503,12 +590,32 @@ void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
     if (!reply || reply->is_error()) continue;
     const Token& token = called[i]->token;
     called[i]->is_over = true;
-    tell_own(token.gate, token.visitor);
+    confirm(token);
     Unpacker fields(reply->text());
     if (read_head(fields).more) unsettled.push_back(token.gate);
   }
   settle(std::move(unsettled), deadline, deadline);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
+}
+
+// Before steps that go out as a batch.
+void RedisStore::give_back_first(std::span<const GateName> gates) {
+  PendingReleases& pending = client().pending_releases();
+  if (pending.is_empty()) return;
+  std::vector<ReleaseItem> items;
+  const PendingReleases::Load load =
+      pending.pick_up(gates, Which::all, client().has_one_server(), clock().now());
+  for (const Token& token : load.tokens()) items.push_back({.token = token});
+  if (!items.empty()) release_all(items);
+}
+
+// There is no next step.
+void RedisStore::give_back_at_last() noexcept try {
+  PendingReleases& pending = client().pending_releases();
+  std::vector<ReleaseItem> items;
+  for (const Token& token : pending.left_to_next_step()) items.push_back({.token = token});
+  if (!items.empty()) release_all(items);
+} catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): time ends it
 }
 
 std::optional<Granted> RedisStore::set_hold(const Token& token, Hold hold) {
@@ -533,6 +640,7 @@ std::optional<GateView> RedisStore::look(const GateName& gate) {
 std::vector<GateCounts> RedisStore::counts(std::span<const GateName> gates) {
   std::vector<Call> calls;
   calls.reserve(gates.size());
+  give_back_first(gates);
   for (const GateName& gate : gates) calls.push_back(call(Step::counts, gate));
   const Client::Batch batch = run_all(calls, Deadline(options_.timeout));
   std::vector<GateCounts> result;
@@ -623,7 +731,7 @@ bool RedisStore::watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
   watchers.add(key, std::move(changed));
   bool watches = false;
   try {
-    const bool hears = client().confirm(ear, Deadline(options_.timeout));
+    const bool hears = client().confirm(ear, deadline());
     const bool counts = hears && client().counts_hearers();
     Call watch = call(Step::watch, gate);
     watch.add(pack_visitor(visitor)).add(hears ? ear->channel : "");

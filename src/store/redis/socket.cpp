@@ -100,6 +100,11 @@ bool Socket::wait_to_write(const Deadline& deadline) const {
   return redis::wait_to_write(fd(), deadline);
 }
 
+void Socket::discard() noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  (void)setsockopt(fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
 void Socket::end() noexcept { (void)shutdown(fd(), SHUT_RDWR); }
 
 bool Socket::is_stale() const noexcept {

@@ -34,6 +34,10 @@ class Socket {
   // Nothing passes any more, in either direction.
   void end() noexcept;
 
+  // What has not reached the server yet never does: a command whose caller has given up must not
+  // arrive after what undoes it.
+  void discard() noexcept;
+
   // Whether the other side has closed it, or said something that nobody asked for.
   [[nodiscard]] bool is_stale() const noexcept;
 

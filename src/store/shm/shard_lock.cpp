@@ -9,6 +9,7 @@
 #include "airlock/clock.hpp"
 #include "airlock/error.hpp"
 #include "base/futex.hpp"
+#include "store/call_limit.hpp"
 
 namespace airlock::shm {
 namespace {
@@ -70,6 +71,7 @@ ShardLock::Taken ShardLock::wait(Duration timeout) {
   for (int i = 0; i < kShortWaits && becomes_free(); ++i) {
     if (try_lock()) return Taken::clean;
   }
+  timeout = CallLimit::within(timeout);
   const Instant end = saturating_add(Clock::system().now(), timeout);
   Suspicion suspicion;
   while (true) {

@@ -1,6 +1,6 @@
 -- leave.lua: give up a place in the line or an unclaimed hand-over.
 --
--- KEYS[1..5] the gate   ARGV[1] seed   ARGV[2] visitor
+-- KEYS[1..5] the gate   ARGV[1] seed   ARGV[2] visitor   ARGV[3] 1: also what it holds, whatever the fence
 --
 -- Returns DONE, 1 if there was something to give up.
 
@@ -12,11 +12,12 @@ g.used = g.now
 settle(g)
 local v = find(g, ARGV[2])
 local waits = v and (is_in_line(v) or v.state == HANDED)
-if waits then
-  bump(g, ABANDONED)
+local ends = waits or (v and v.state == HOLDING and ARGV[3] == '1')
+if waits then bump(g, ABANDONED) end
+if ends then
   forget_with_refund(g, v)
   advance(g)
 end
-local answer = reply(g, DONE, waits and 1 or 0)
+local answer = reply(g, DONE, ends and 1 or 0)
 save(g)
 return answer
