@@ -39,10 +39,10 @@ inline constexpr Duration kSealTtl = std::chrono::seconds(300);
 
 // Who asks. The same id again finds the first answer: the same token and no second slot. If an
 // answer got lost (SealAcquiringError over StoreError::Outcome::unknown), asking again with the
-// same id finds out.
+// same id finds out. Without an id nobody can ask again, and what was perhaps taken is given back.
 struct Visitor {
-  VisitorId id = VisitorId::random();
-  std::string_view label = {};  // What operators see. Empty: `host:pid comm`.
+  std::optional<VisitorId> id = {};  // Empty: a random one.
+  std::string_view label = {};       // What operators see. Empty: `host:pid comm`.
 };
 
 // What is granted for a time.

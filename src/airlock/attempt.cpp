@@ -6,12 +6,16 @@
 
 #include "airlock/error.hpp"
 #include "base/fork.hpp"
+#include "store/call_limit.hpp"
 
 namespace airlock::keeping {
 namespace {
 
 // A store that failed while its visitor waits is asked again after this.
 constexpr Duration kAskFailed = std::chrono::milliseconds(100);
+
+// What a step may take when the time to wait is over: it ends soon after, whatever the store does.
+constexpr Duration kLastStep = std::chrono::milliseconds(25);
 
 // What a caller of enter() who came too late is told.
 Refused late(const Queued& queued, Duration waited) {
@@ -48,6 +52,12 @@ Attempt::~Attempt() { leave(); }
 
 bool Attempt::is_over() const { return ask_.stop.stop_requested() || clock_.now() >= deadline_; }
 
+// The first question has all the time that the store gives it.
+Duration Attempt::time_left() const {
+  if (!has_asked_ || deadline_ == kForever) return kForever;
+  return std::max(deadline_ - clock_.now(), kLastStep);
+}
+
 void Attempt::decide(Outcome<Lease> outcome) {
   queued_.reset();
   outcome_ = std::move(outcome);
@@ -71,7 +81,10 @@ bool Attempt::ask() {
   request.line.join = deadline_ > began_;
   if (entrance_.options().refuse_late && !queued_) request.line.max_eta = deadline_ - began_;
   const Instant sent = clock_.now();
+  const CallLimit limit(time_left());
+  has_asked_ = true;
   const Answer answer = entrance_.store()->admit(request);
+  is_unsure_ = false;
   if (const auto* granted = std::get_if<Granted>(&answer)) {
     queued_.reset();
     decide(entrance_.take(*granted, sent));
@@ -115,24 +128,35 @@ bool Attempt::advance() {
     give_up();
     return true;
   }
-  ask_failed_ = false;
+  const bool failed_before = std::exchange(ask_failed_, false);
   try {
     ask();
   } catch (const StoreError& error) {
-    if (error.kind() == StoreError::Kind::closed) throw;
-    // In the line a failure of the store is not the end: the place is kept, perhaps.
-    if (!queued_ || is_over()) {
-      outcome_ = entrance_.without_store(gate_, ask_, error);
-    } else {
-      next_ask_ = clock_.now() + kAskFailed;
-      ask_failed_ = true;
-    }
+    note(error, failed_before);
   }
   return outcome_.has_value();
 }
 
+// In the line a failure of the store is not the end: the place is kept, perhaps. But rates without
+// permits leave nothing that a second question would find, and would be charged again. A question
+// that ended with the time to wait says nothing of the store.
+void Attempt::note(const StoreError& error, bool failed_before) {
+  if (error.kind() == StoreError::Kind::closed) throw;
+  is_unsure_ = is_unsure_ || error.outcome() == StoreError::Outcome::unknown;
+  const bool may_ask_again = !is_unsure_ || entrance_.options().limit != 0;
+  if (queued_ && may_ask_again && !is_over()) {
+    next_ask_ = clock_.now() + kAskFailed;
+    ask_failed_ = true;
+  } else if (queued_ && may_ask_again && !failed_before) {
+    give_up();
+  } else {
+    outcome_ = entrance_.without_store(gate_, ask_, error);
+  }
+}
+
 bool Attempt::watch(std::function<void()> changed) {
   if (ask_failed_) return true;  // There may be news, but they cannot be asked for yet.
+  const CallLimit limit(time_left());
   try {
     watched_ = true;
     return entrance_.keeper().store().watch(gate_, visitor_, std::move(changed));
@@ -153,6 +177,7 @@ void Attempt::sleep() {
   const std::stop_callback on_stop(ask_.stop, wake);
   const std::stop_callback on_close(entrance_.keeper().closing(), wake);
   if (!ask_failed_) {  // Else there may be news, but they cannot be asked for yet.
+    const CallLimit limit(time_left());
     try {
       watched_ = true;
       news_ = entrance_.keeper().store().await(gate_, visitor_, sleeper_, next());
@@ -169,16 +194,23 @@ void Attempt::give_up() {
   decide(late(queued, waited()));
 }
 
-// Atomically out of the line, and the line moves on. What a forked child inherits is its parent's.
+// Atomically out of the line, and the line moves on: in the background where that may take long, or
+// where it is not known what this visitor has. What a forked child inherits is its parent's.
 void Attempt::leave() noexcept {
-  if (!queued_ || generation_ != base::fork_generation()) return;
+  if ((!queued_ && !is_unsure_) || generation_ != base::fork_generation()) return;
   queued_.reset();
+  const bool is_unsure = std::exchange(is_unsure_, false);
+  const CallLimit limit(kLastStep);
   try {
     Store& store = entrance_.keeper().store();
     if (watched_) store.unwatch(gate_, visitor_);
-    store.leave(gate_, visitor_);
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): its patience ends it
+    if (store.is_local() && !is_unsure) {
+      store.leave(gate_, visitor_);
+      return;
+    }
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again below
   }
+  entrance_.give_up(gate_, visitor_);
 }
 
 }  // namespace airlock::keeping

@@ -46,8 +46,10 @@ class Attempt {
   bool ask();  // Once; true: decided.
   [[nodiscard]] Duration waited() const { return clock_.now() - began_; }
   [[nodiscard]] bool is_over() const;
+  [[nodiscard]] Duration time_left() const;  // For a step of the store.
   void decide(Outcome<Lease> outcome);
   void note(const Queued& queued, Duration claim_window);
+  void note(const StoreError& error, bool failed_before);  // While it is being handled.
   void sleep();
   void give_up();
 
@@ -67,6 +69,8 @@ class Attempt {
   std::exception_ptr failure_;  // Of join().
   bool news_ = false;
   bool ask_failed_ = false;
+  bool is_unsure_ = false;  // The answer to the last question was lost.
+  bool has_asked_ = false;
   bool watched_ = false;
   std::shared_ptr<Sleeper> sleeper_;
 };

@@ -103,12 +103,19 @@ void Entrance::give_back(const Granted& granted, Instant sent) noexcept {
   }
 }
 
+void Entrance::give_up(const GateName& gate, const VisitorId& visitor) noexcept {
+  const Duration lasts = std::max({options_.ttl, line_.patience, line_.claim_window});
+  keeper().owe({.store = 0, .gate = gate, .visitor = visitor},
+               saturating_add(keeper().clock().now(), lasts));
+}
+
 Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
   Keeper& keeper = this->keeper();
   if (keeper.is_closing()) throw_closed(gate);
   const Instant sent = keeper.clock().recently();
+  const VisitorId visitor = VisitorId::random();
   try {
-    const Answer answer = store_->admit(request(gate, VisitorId::random(), ask));
+    const Answer answer = store_->admit(request(gate, visitor, ask));
     if (const auto* granted = std::get_if<Granted>(&answer)) {
       Lease lease = take(*granted, sent);
       tell({.kind = Event::Kind::accepted, .gate = gate.view()});
@@ -118,6 +125,8 @@ Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
     tell({.kind = Event::Kind::rejected, .gate = gate.view(), .reason = refused.reason});
     return refused;
   } catch (const StoreError& error) {
+    const bool perhaps = error.outcome() == StoreError::Outcome::unknown;
+    if (perhaps && permits_) give_up(gate, visitor);
     return without_store(gate, ask, error);
   }
 }

@@ -45,6 +45,8 @@ class Entrance {
   [[nodiscard]] Answer ask(const GateName& gate, const VisitorId& visitor, const Ask& ask, Has has);
   [[nodiscard]] Lease take(const Granted& granted, Instant sent);
   void give_back(const Granted& granted, Instant sent) noexcept;
+  // Ends in the background whatever a visitor has at the gate whom only this object knows.
+  void give_up(const GateName& gate, const VisitorId& visitor) noexcept;
   [[nodiscard]] Outcome<Lease> without_store(const GateName& gate, const Ask& ask,
                                              const StoreError& cause);
   [[nodiscard]] Entrance& local();

@@ -16,6 +16,11 @@ struct Forget {
   void operator()(keeping::Held* held) const noexcept { keeper.forget(held); }
 };
 
+// The store has ended it by itself, if nobody gave it back before.
+Instant store_end_of(const keeping::Held& held) noexcept {
+  return saturating_add(held.deadline, seal::margin(held.terms.ttl));
+}
+
 [[noreturn]] void throw_ended(const GateName& gate) {
   throw LeaseExpiredError("gate " + base::quoted(gate.view()) + ": the admission has ended");
 }
@@ -60,7 +65,7 @@ void Lease::give_back() noexcept {
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again below
     }
   }
-  keeper_->owe(held_->token, held_->deadline);
+  keeper_->owe(held_->token, store_end_of(*held_));
 }
 
 // What a forked child inherits belongs to its parent: not even the count is touched.
@@ -114,7 +119,7 @@ void Lease::release() {
   try {
     seal::give_back(keeper->store(), held->token.gate, held->token);
   } catch (const SealReleasingError& error) {
-    if (seal::is_store_failure(error)) keeper->owe(held->token, held->deadline);
+    if (seal::is_store_failure(error)) keeper->owe(held->token, store_end_of(*held));
     throw;
   }
 }

@@ -40,18 +40,19 @@ ChainedSeal::ChainedSeal(const LockingSeal& lock, const std::vector<Seal>& other
     : JointSeal(joined(lock, others)) {}
 
 Outcome<Admissions> ChainedSeal::try_acquire(std::uint32_t cost, const Visitor& who) const {
+  const Visitor one = seal::with_id(who);
   Admissions held;
   held.reserve(parts().size());
   for (const Seal& part : parts()) {
     Outcome<Admission> answer = Refused{};
     try {
-      answer = seal::ask(*part.store(), part.request(who, cost));
+      answer = seal::ask(*part.store(), part.request(one, cost), who);
     } catch (...) {
-      static_cast<void>(undo(held, cost, who));  // The failure at hand is the one to tell.
+      static_cast<void>(undo(held, cost, one));  // The failure at hand is the one to tell.
       throw;
     }
     if (!answer) {
-      if (const auto failure = undo(held, cost, who)) throw_not_undone(part.gate(), failure);
+      if (const auto failure = undo(held, cost, one)) throw_not_undone(part.gate(), failure);
       Refused refused = answer.error();
       refused.at = held.size();
       return refused;

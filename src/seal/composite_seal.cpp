@@ -8,7 +8,7 @@ CompositeSeal::CompositeSeal(const LockingSeal& lock, const std::vector<Rate>& r
     : LockingSeal(lock, rates) {}
 
 Outcome<Admission> CompositeSeal::try_acquire(std::uint32_t cost, const Visitor& who) const {
-  return seal::ask(*store(), request(who, cost));
+  return seal::ask(*store(), request(who, cost), who);
 }
 
 }  // namespace airlock

@@ -11,7 +11,7 @@ CooldownSeal::CooldownSeal(std::shared_ptr<Store> store, const GateName& gate, D
            {.permits = Permits{.limit = 1, .ttl = period, .exclusive = true}}) {}
 
 Outcome<Granted> CooldownSeal::try_acquire(std::string_view label) const {
-  const Outcome<Admission> answer = seal::ask(*store(), request({.label = label}));
+  const Outcome<Admission> answer = seal::ask(*store(), request({.label = label}), {});
   if (!answer) return answer.error();
   return Granted(*answer);
 }

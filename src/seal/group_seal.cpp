@@ -22,8 +22,9 @@ GroupSeal::GroupSeal(std::vector<Seal> parts) : JointSeal(std::move(parts)) {
 
 Outcome<Admissions> GroupSeal::try_acquire(std::uint32_t cost, const Visitor& who) const {
   std::vector<Request> requests;
-  for (const Seal& part : parts()) requests.push_back(part.request(who, cost));
-  return seal::ask_all(*parts().front().store(), requests);
+  const Visitor one = seal::with_id(who);
+  for (const Seal& part : parts()) requests.push_back(part.request(one, cost));
+  return seal::ask_all(*parts().front().store(), requests, who);
 }
 
 }  // namespace airlock

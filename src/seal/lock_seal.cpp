@@ -22,13 +22,13 @@ LockSeal::LockSeal(std::shared_ptr<Store> store, const GateName& gate, const Loc
     : LockingSeal(std::move(store), gate, {.permits = permits_of(options), .lasting = true}) {}
 
 Outcome<Admission> LockSeal::try_acquire(const Visitor& who) const {
-  return seal::ask(*store(), request(who));
+  return seal::ask(*store(), request(who), who);
 }
 
 Outcome<Admission> LockSeal::try_acquire_shared(const Visitor& who) const {
   Request shared = request(who);
   shared.permits->weight = 1;
-  return seal::ask(*store(), shared);
+  return seal::ask(*store(), shared, who);
 }
 
 Outcome<Admission> LockSeal::try_promote(const Token& token) const {

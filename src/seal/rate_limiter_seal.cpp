@@ -23,7 +23,7 @@ RateLimiterSeal::RateLimiterSeal(std::shared_ptr<Store> store, const GateName& g
 }
 
 Outcome<Granted> RateLimiterSeal::try_acquire(std::uint32_t cost, const Visitor& who) const {
-  return without_deadline(seal::ask(*store(), request(who, cost)));
+  return without_deadline(seal::ask(*store(), request(who, cost), who));
 }
 
 Outcome<Granted> RateLimiterSeal::peek(std::uint32_t cost) const {
@@ -44,7 +44,7 @@ Outcome<Granted> RateLimiterSeal::ask_in(RateMode mode, std::uint32_t cost,
   ask.mode = mode;
   ask.max_delay = max_delay;
   ask.dedupe = Duration(0);
-  return without_deadline(seal::ask(*store(), ask));
+  return without_deadline(seal::ask(*store(), ask, {}));
 }
 
 }  // namespace airlock

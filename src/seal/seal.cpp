@@ -27,7 +27,7 @@ bool Seal::is_own(const Token& token) const {
 
 Request Seal::request(const Visitor& who, std::uint32_t cost) const {
   return {.gate = gate_,
-          .visitor = who.id,
+          .visitor = who.id ? *who.id : VisitorId::random(),
           .label = who.label,
           .permits = terms_.permits,
           .rates = terms_.rates,

@@ -13,7 +13,7 @@ SemaphoreSeal::SemaphoreSeal(std::shared_ptr<Store> store, const GateName& gate,
           {.permits = Permits{options.limit, options.weight, options.ttl}, .lasting = true}) {}
 
 Outcome<Admission> SemaphoreSeal::try_acquire(const Visitor& who) const {
-  return seal::ask(*store(), request(who));
+  return seal::ask(*store(), request(who), who);
 }
 
 }  // namespace airlock

@@ -39,11 +39,26 @@ void allow_for(std::span<const Extension> extensions, Instant sent) {
                                           : "the admission has ended; stop the work"));
 }
 
+// At once where that takes no time, else with the next step of the store.
+void give_up(Store& store, std::span<const Request> requests, const StoreError& error) {
+  if (error.outcome() != StoreError::Outcome::unknown) return;
+  for (const Request& request : requests) {
+    if (!request.permits) continue;
+    ReleaseItem item{.token = {.store = 0, .gate = request.gate, .visitor = request.visitor}};
+    if (store.is_local()) {
+      store.release_all({&item, 1});
+    } else {
+      const Instant until = saturating_add(store.clock().now(), request.permits->ttl);
+      (void)store.release_soon(item.token, until, true);
+    }
+  }
+}
+
 }  // namespace
 
-Instant deadline(Instant sent, Duration lasts) noexcept {
-  return sent + lasts - std::max(kLeastMargin, lasts / 100);
-}
+Duration margin(Duration lasts) noexcept { return std::max(kLeastMargin, lasts / 100); }
+
+Instant deadline(Instant sent, Duration lasts) noexcept { return sent + lasts - margin(lasts); }
 
 void check_lease_ttl(const char* name, Duration ttl) {
   if (ttl > kLeastMargin || ttl <= Duration(0)) return;  // The store checks the rest.
@@ -61,17 +76,23 @@ Admission admission(const Granted& granted, Instant sent) noexcept {
   return {granted, deadline(sent, granted.expires_in)};
 }
 
-Outcome<Admission> ask(Store& store, const Request& request) try {
+Visitor with_id(const Visitor& who) {
+  return {.id = who.id ? *who.id : VisitorId::random(), .label = who.label};
+}
+
+Outcome<Admission> ask(Store& store, const Request& request, const Visitor& who) try {
   const Instant sent = store.clock().now();
   const Answer answer = store.admit(request);
   if (const auto* granted = std::get_if<Granted>(&answer)) return admission(*granted, sent);
   if (const auto* queued = std::get_if<Queued>(&answer)) return refusal(*queued);
   return std::get<Refused>(answer);
 } catch (const StoreError& error) {
+  if (!who.id) give_up(store, {&request, 1}, error);
   throw_not_asked(request.gate, error);
 }
 
-Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> requests) try {
+Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> requests,
+                                        const Visitor& who) try {
   const Instant sent = store.clock().now();
   const GroupAnswer answer = store.admit_all(requests);
   if (!answer) {
@@ -83,6 +104,7 @@ Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> r
   for (const Granted& granted : answer.granted) held.push_back(admission(granted, sent));
   return held;
 } catch (const StoreError& error) {
+  if (!who.id) give_up(store, requests, error);
   throw_not_asked(requests.front().gate, error);
 }
 

@@ -15,8 +15,10 @@ namespace airlock::seal {
 // What was granted, with its deadline; `sent` is the moment before the question left.
 [[nodiscard]] Admission admission(const Granted& granted, Instant sent) noexcept;
 
-// Until when an admission that `lasts` from an answer on is safe to use.
+// Until when an admission that `lasts` from an answer on is safe to use, and how much later the
+// store ends it at least.
 [[nodiscard]] Instant deadline(Instant sent, Duration lasts) noexcept;
+[[nodiscard]] Duration margin(Duration lasts) noexcept;
 
 // InvalidArgument for a ttl with which no lease would ever be valid by its deadline.
 void check_lease_ttl(const char* name, Duration ttl);
@@ -24,10 +26,15 @@ void check_lease_ttl(const char* name, Duration ttl);
 // SealAcquiringError over the StoreError that is being handled.
 [[noreturn]] void throw_not_asked(const GateName& gate, const StoreError& cause);
 
-// SealAcquiringError over the StoreError.
-[[nodiscard]] Outcome<Admission> ask(Store& store, const Request& request);
+// The same visitor for several questions: with a random id if it has none.
+[[nodiscard]] Visitor with_id(const Visitor& who);
+
+// SealAcquiringError over the StoreError. If the outcome is unknown, what a visitor without an id
+// has perhaps taken is given back: nobody else can.
+[[nodiscard]] Outcome<Admission> ask(Store& store, const Request& request, const Visitor& who);
 [[nodiscard]] Outcome<std::vector<Admission>> ask_all(Store& store,
-                                                      std::span<const Request> requests);
+                                                      std::span<const Request> requests,
+                                                      const Visitor& who);
 
 // SealReleasingError if it was gone, if it is of another gate or store (which is then not asked),
 // or over the StoreError.

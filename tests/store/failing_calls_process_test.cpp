@@ -82,11 +82,17 @@ struct RunningStore {
   std::function<std::shared_ptr<Store>(const TempDir& dir)> open;
 };
 
-// Not Redis: what an unknown outcome leaves there ends with its ttl.
 const RunningStore kRunningStores[] = {
     {"memory", [](const TempDir& /*dir*/) { return open_store("memory:"); }},
     {"shm",
      [](const TempDir& dir) { return shm::make_store({.dir = dir.path()}, Clock::system()); }},
+#ifdef AIRLOCK_WITH_REDIS
+    {"redis",
+     [](const TempDir& /*dir*/) {
+       return redis::make_store({.address = testing::RedisServer::shared().address(),
+                                 .prefix = testing::unused_prefix()});
+     }},
+#endif
 };
 
 class FailingCallsOfAUse : public ::testing::TestWithParam<RunningStore> {

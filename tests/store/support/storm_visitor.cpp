@@ -3,6 +3,7 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): SIGCHLD is POSIX
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "airlock/error.hpp"
@@ -45,12 +46,11 @@ class StormVisitor::Ear final : public Observer {
 // One call with a deadline, and what its process was put through meanwhile.
 class StormVisitor::Call {
  public:
-  // What it asks a store for may take two steps more than its deadline: the one it is in, and to
-  // leave the line.
+  // It waits no longer than it said, but may ask once for as long as a store may take.
   static constexpr Duration kSlack = 50ms;
 
   Call(const StormVisitor& visitor, Duration max_wait)
-      : visitor_(visitor), due_(storm_now() + max_wait + 2 * (visitor.plan_.timeout + kSlack)) {
+      : visitor_(visitor), due_(storm_now() + std::max(max_wait, visitor.plan_.timeout) + kSlack) {
     seat_.due = due_;
   }
 
