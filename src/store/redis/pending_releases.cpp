@@ -48,7 +48,8 @@ PendingReleases::Load PendingReleases::pick_up(std::span<const GateName> gates, 
 
 // REQUIRES: the mutex.
 void PendingReleases::pick_up(Release& release, Which which, Load& load) {
-  if (release.carried != 0 && which == Which::idle) {
+  const bool is_own = release.thread == std::this_thread::get_id();
+  if (release.carried != 0 && !is_own && which == Which::few) {
     load.is_complete_ = false;
     return;
   }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "airlock/clock.hpp"
@@ -51,8 +52,10 @@ class PendingReleases {
   }
 
   // The releases of these gates; `with_others`: and those of other gates that any next step does.
-  // `idle`: without those that another step carries already.
-  enum class Which { idle, all };
+  // `few`: without those of other threads that another step carries already. What this thread gave
+  // back always goes ahead of what it asks for next; else it would have both for a moment, and a
+  // third thread be refused for want of the room.
+  enum class Which { few, all };
   [[nodiscard]] Load pick_up(std::span<const GateName> gates, Which which, bool with_others,
                              Instant now);
   [[nodiscard]] std::vector<Token> left_to_next_step();
@@ -68,7 +71,8 @@ class PendingReleases {
     Token token;
     Instant until;
     bool by_next_step;
-    std::uint32_t carried = 0;  // By so many steps.
+    std::thread::id thread = std::this_thread::get_id();  // Where its scope ended.
+    std::uint32_t carried = 0;                            // By so many steps.
   };
   using Gates = std::map<std::string, std::vector<Release>, std::less<>>;
 

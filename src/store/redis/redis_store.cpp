@@ -266,7 +266,7 @@ class RedisStore final : public Store, public Servers {
 
   Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless) {
     stamped(call);
-    return run(call, {&gate, 1}, twice, Which::idle, deadline());
+    return run(call, {&gate, 1}, twice, Which::few, deadline());
   }
   Result run(const Call& call, std::span<const GateName> gates, Twice twice, Which releases,
              const Deadline& deadline);
@@ -352,7 +352,7 @@ RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> g
 RedisStore::Result RedisStore::ask(Call& call, std::span<const GateName> gates, Twice twice) {
   const Deadline deadline = this->deadline();
   stamped(call.lasting());
-  Result result = run(call, gates, twice, Which::idle, deadline);
+  Result result = run(call, gates, twice, Which::few, deadline);
   if (result.head.kind == AnswerKind::refused && !result.in_order) {
     result = run(call, gates, twice, Which::all, deadline);
   }
