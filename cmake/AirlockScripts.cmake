@@ -5,7 +5,7 @@
 set(AIRLOCK_LUA_DIR ${CMAKE_CURRENT_LIST_DIR}/../src/store/redis/lua)
 
 set(AIRLOCK_FORMATS formats)
-set(AIRLOCK_RULES gate rates line replies)
+set(AIRLOCK_RULES gate rates line replies repair)
 set(AIRLOCK_FAST_admit admit_fast)
 set(AIRLOCK_FAST_release release_fast)
 set(AIRLOCK_FAST_renew renew_fast)

@@ -45,7 +45,7 @@ class RedisFormat : public ::testing::Test {
     std::string bytes = server_.command({"HGET", key(":gate"), std::move(field)});
     const std::string wake = std::string(kPrefix) + ":wake:";
     if (const std::size_t at = bytes.find(wake); at != std::string::npos) {
-      const auto length = static_cast<unsigned char>(bytes[at - 1]);
+      const auto length = static_cast<unsigned char>(bytes[at - 2]);
       bytes.replace(at + wake.size(), length - wake.size(), length - wake.size(), '.');
     }
     return name + ", " + std::to_string(bytes.size()) + " bytes\n" + hex_lines(bytes);
@@ -78,7 +78,7 @@ TEST_F(RedisFormat, ChangesWithItsVersionOnly) {
   store_->pause("erp", 20s, "monitor");
   std::string text = "hash of " + server_.command({"HLEN", key(":gate")}) + " fields\n";
   text += field("m, the gate", "m") + field("c, counters", "c") + field("t, tiers", "t") +
-          field("p, pauses", "p");
+          field("p, pauses", "p") + field("s, whether it is sound", "s");
   for (const std::string_view name : {"ann", "bob", "cid"}) {
     text += field(std::string(name), redis::pack_visitor(VisitorId::named(name)));
     for (const std::string_view part : {":in", ":out", ":line"}) text += score(part, name);

@@ -46,12 +46,22 @@ Call& Call::add_number(std::int64_t number) {
   return add({text.data(), static_cast<std::size_t>(end - text.data())});
 }
 
-void Call::append_to(std::string& bytes, By by) const {
+// A script takes what is no run id for none.
+Call& Call::add_with_run_id(std::string_view start) {
+  add(std::string(start).append(kRunIdSize, '-'));
+  run_id_at_ = body_.bytes().size() - std::string_view("\r\n").size() - kRunIdSize;
+  return *this;
+}
+
+void Call::append_to(std::string& bytes, By by, std::string_view run_id) const {
   Commands head;
   head.begin(2 + arguments_);
   head.add(by == By::sha1 ? "EVALSHA" : "EVAL");
   head.add(by == By::sha1 ? script_.sha1 : script_.text);
-  bytes.append(head.bytes()).append(body_.bytes());
+  bytes.append(head.bytes());
+  const std::size_t at = bytes.size() + run_id_at_;
+  bytes.append(body_.bytes());
+  if (has_run_id() && run_id.size() == kRunIdSize) bytes.replace(at, kRunIdSize, run_id);
 }
 
 }  // namespace airlock::redis

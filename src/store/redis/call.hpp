@@ -36,6 +36,9 @@ class Call {
 
   Call& add(std::string_view argument);
   Call& add_number(std::int64_t number);
+  // `start` and the run id of the server that the call goes to, which is filled in by append_to().
+  Call& add_with_run_id(std::string_view start);
+  [[nodiscard]] bool has_run_id() const noexcept { return run_id_at_ != 0; }
 
   // It counts only when as many replicas have it as the store's options say.
   Call& lasting() noexcept {
@@ -48,13 +51,16 @@ class Call {
 
   // EVALSHA, or EVAL with the text where the server does not know the script (any more).
   enum class By { sha1, text };
-  void append_to(std::string& bytes, By by) const;
+  void append_to(std::string& bytes, By by, std::string_view run_id = {}) const;
+
+  static constexpr std::size_t kRunIdSize = 40;
 
  private:
   const Script& script_;
   const Slot slot_;
   bool is_lasting_ = false;
   std::size_t arguments_ = 0;
+  std::size_t run_id_at_ = 0;  // In the body; 0: nowhere.
   Commands body_;
 };
 

@@ -86,7 +86,7 @@ Client::Exchange Client::exchange(Connection& connection, std::span<const Call* 
   Commands extra;
   for (const Call* const call : calls) {
     if (asking) bytes.append("*1\r\n$6\r\nASKING\r\n");
-    call->append_to(bytes, by);
+    call->append_to(bytes, by, call->has_run_id() ? connection.run_id(deadline) : "");
   }
   if (waits) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.left()) / 2;

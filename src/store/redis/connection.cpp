@@ -166,6 +166,16 @@ void Connection::note_memory(const Reply& info) noexcept {
   may_evict_ = !eviction_policy(info.text()).empty();
 }
 
+const std::string& Connection::run_id(const Deadline& deadline) {
+  if (!run_id_) {
+    Commands commands;
+    commands.add_all({"INFO", "server"});
+    const Reply info = ask(commands, deadline);
+    run_id_ = info.is_error() ? std::string_view() : info_value(info.text(), "run_id");
+  }
+  return *run_id_;
+}
+
 void Connection::send(const std::string& bytes, const Deadline& deadline, std::size_t replies) {
   broken_ = true;
   heard_ = false;

@@ -67,6 +67,8 @@ class Connection {
   // is refused.
   [[nodiscard]] bool is_check_due() const noexcept { return Deadline::Clock::now() >= next_check_; }
   void note_memory(const Reply& info) noexcept;
+  // Of the server's process; asked once. Empty: this user may not know it.
+  [[nodiscard]] const std::string& run_id(const Deadline& deadline);
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
   [[nodiscard]] const std::string& where() const noexcept { return where_; }  // For messages.
@@ -87,6 +89,7 @@ class Connection {
 
   const std::string host_;
   const std::string where_;
+  std::optional<std::string> run_id_;
   Socket socket_;
   std::optional<Tls> tls_;
   ReplyReader reader_;

@@ -23,6 +23,10 @@ namespace airlock::redis {
 namespace {
 
 constexpr std::size_t kPipelined = 128;  // So many calls go out together.
+// For so long a caller that has its answer ends what else has run out,
+constexpr Duration kAfterwards = std::chrono::milliseconds(10);
+// and if others wait for that.
+constexpr Duration kForOthers = std::chrono::milliseconds(250);
 
 // The same in every process that shares the state, whatever it calls the server.
 StoreId id_of(const Options& options) {
@@ -149,15 +153,9 @@ class RedisStore final : public Store, public Servers {
   }
 
   std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
-                     Revoke how) override {
-    Call revoke = call(Step::revoke, gate);
-    revoke.add(visitor ? pack_visitor(*visitor) : "").add(how == Revoke::now ? "1" : "0");
-    return run(revoke, gate, how == Revoke::now ? Twice::never : Twice::harmless)
-        .fields()
-        .whole<std::size_t>();
-  }
+                     Revoke how) override;
 
-  bool purge(const GateName& gate) override { return happens(call(Step::purge, gate), gate); }
+  bool purge(const GateName& gate) override;
 
   bool watch(const GateName& gate, const VisitorId& visitor,
              std::function<void()> changed) override;
@@ -215,15 +213,14 @@ class RedisStore final : public Store, public Servers {
   [[nodiscard]] const Script& script(Step step) const {
     return (*options_.scripts)[static_cast<std::size_t>(step)];
   }
-  // And what else a script is to know of the options: behind ten digits, by which it knows that there
-  // is something.
-  [[nodiscard]] std::string seed() const {
+  // And what else a script is to know of the options and the server: behind ten digits, by which it knows
+  // that there is something.
+  Call& add_seed(Call& call) const {
     std::string text = std::to_string(options_.seed ? options_.seed() : base::random31());
-    if (options_.handover_delay != Duration(0)) {
-      text.insert(0, 10 - text.size(), '0');
-      text.append(";").append(std::to_string(options_.handover_delay.count()));
-    }
-    return text;
+    if (options_.handover_delay == Duration(0)) return call.add(text);
+    text.insert(0, 10 - text.size(), '0');
+    text.append(";").append(std::to_string(options_.handover_delay.count())).append(";");
+    return call.add_with_run_id(text);
   }
   [[nodiscard]] std::string watch_key(const GateName& gate, const VisitorId& visitor) const {
     return pack_visitor(visitor) + naming_.key(gate, Naming::kParts[0]);
@@ -238,9 +235,10 @@ class RedisStore final : public Store, public Servers {
   // A script whose arguments begin with the seed.
   [[nodiscard]] Call call(Step step, const GateName& gate) const {
     Call call(script(step), naming_, gate);
-    call.add(seed());
+    add_seed(call);
     return call;
   }
+  [[nodiscard]] Call renewal_of(const RenewItem& item) const;
   [[nodiscard]] Call with_token(Step step, const Token& token) const {
     if (token.store != id_) throw InvalidArgument("the token belongs to another store");
     Call call = this->call(step, token.gate);
@@ -268,6 +266,7 @@ class RedisStore final : public Store, public Servers {
     stamped(call);
     return run(call, {&gate, 1}, twice, Which::few, deadline());
   }
+  Result run(Call&& call, const GateName& gate) { return run(call, gate); }
   Result run(const Call& call, std::span<const GateName> gates, Twice twice, Which releases,
              const Deadline& deadline);
   Result ask(Call& call, std::span<const GateName> gates, Twice twice);
@@ -276,6 +275,9 @@ class RedisStore final : public Store, public Servers {
   [[nodiscard]] Call release_call(const Token& token) const;
   [[nodiscard]] std::vector<Call> release_calls(const std::vector<Token>& tokens) const;
   void confirm(const Token& token);
+  // Those that are done; returns those that are to be sent again, because their gate is being repaired.
+  [[nodiscard]] std::vector<Token> confirm_all(const std::vector<Token>& tokens,
+                                               const std::vector<Reply>& replies);
   void give_back_first(std::span<const GateName> gates);
   void give_back_at_last() noexcept;
 
@@ -284,6 +286,7 @@ class RedisStore final : public Store, public Servers {
                                       const std::optional<Deadline>& deadline);
   [[nodiscard]] bool happens(Call& call, const GateName& gate);
   [[nodiscard]] bool happens(Call&& call, const GateName& gate) { return happens(call, gate); }
+  [[nodiscard]] static bool happened(const Result& result);
   void settle(std::vector<GateName> gates, const Deadline& deadline,
               const Deadline& until) noexcept;
   void renew(std::span<RenewItem> items, const Deadline& deadline, const Deadline& settling);
@@ -313,7 +316,8 @@ class RedisStore final : public Store, public Servers {
 
 // --- running scripts ---
 
-// The work of one call is bounded; what is left of it is done here, by whoever caused it.
+// The work of one call is bounded. Some of what is left of it is done here, by the caller that met it;
+// the rest by the next one.
 RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> gates, Twice twice,
                                    Which releases, const Deadline& deadline) {
   PendingReleases& pending = client().pending_releases();
@@ -321,7 +325,7 @@ RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> g
       pending.is_empty() || twice == Twice::never
           ? PendingReleases::Load()
           : pending.pick_up(gates, releases, client().has_one_server(), clock().now());
-  std::vector<Call> ahead = release_calls(load.tokens());
+  std::vector<Token> releases_left = load.tokens();
   Result result;
   result.in_order = load.is_complete();
   do {
@@ -330,11 +334,8 @@ RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> g
                          ? "too much has run out at this gate at once"
                          : "no time is left to ask");
     }
-    Client::Ran ran = client().run(call, twice, deadline, ahead);
-    for (std::size_t i = 0; i < ran.ahead.size(); ++i) {
-      if (!ran.ahead[i].is_error()) confirm(load.tokens()[i]);
-    }
-    ahead.clear();
+    Client::Ran ran = client().run(call, twice, deadline, release_calls(releases_left));
+    releases_left = confirm_all(releases_left, ran.ahead);
     result.reply = std::move(ran.reply);
     result.perhaps_twice = result.perhaps_twice || ran.perhaps_twice;
     result.acknowledged = ran.acknowledged;
@@ -366,8 +367,9 @@ void RedisStore::settle(std::vector<GateName> gates, const Deadline& deadline,
   std::ranges::sort(gates);
   gates.erase(std::unique(gates.begin(), gates.end()), gates.end());
   const auto half = std::chrono::duration_cast<Duration>(deadline.left() / 2);
-  const Deadline begin = until.sooner(half);
-  while (!gates.empty() && !begin.is_over()) {
+  const Deadline for_others = until.sooner(std::min(half, kForOthers));
+  const Deadline enough = for_others.sooner(kAfterwards);
+  while (!gates.empty() && !for_others.is_over()) {
     std::vector<Call> calls;
     for (const GateName& gate : gates) {
       calls.push_back(call(Step::settle, gate));
@@ -378,7 +380,8 @@ void RedisStore::settle(std::vector<GateName> gates, const Deadline& deadline,
     for (std::size_t i = 0; i < gates.size(); ++i) {
       if (!batch.replies[i] || batch.replies[i]->is_error()) continue;
       Unpacker fields(batch.replies[i]->text());
-      if (read_head(fields).more) left.push_back(gates[i]);
+      const ReplyHead head = read_head(fields);
+      if (head.more && (head.soon || !enough.is_over())) left.push_back(gates[i]);
     }
     gates.swap(left);
   }
@@ -402,8 +405,9 @@ Client::Batch RedisStore::run_all(std::vector<Call>& calls,
 
 // For steps that say whether they found something to do. If the step was perhaps done twice, that
 // the second found nothing tells nothing.
-bool RedisStore::happens(Call& call, const GateName& gate) {
-  const Result result = run(call, gate);
+bool RedisStore::happens(Call& call, const GateName& gate) { return happened(run(call, gate)); }
+
+bool RedisStore::happened(const Result& result) {
   const bool happened = result.fields().flag();
   if (!happened && result.perhaps_twice) {
     throw unavailable("the connection broke before the answer came", Outcome::unknown);
@@ -479,7 +483,7 @@ GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
     hears = (request.line.join && ear->watchers.expect(key, request.line.patience)) || hears;
   }
   Call admit(script(Step::admit_all), naming_, gates);
-  admit.add(seed()).add(pack_visitor(requests.front().visitor));
+  add_seed(admit).add(pack_visitor(requests.front().visitor));
   admit.add(hears ? ear->channel : "");
   for (const Request& request : requests) {
     admit.add(pack_request(request, hears && is_missed(request)));
@@ -510,6 +514,12 @@ GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
 
 // --- leases ---
 
+Call RedisStore::renewal_of(const RenewItem& item) const {
+  Call renewal = with_token(Step::renew, item.token);
+  renewal.add_number(item.ttl.count()).add_number(item.weight.value_or(0)).lasting();
+  return renewal;
+}
+
 // A renewal is useless once the lease has ended: it is tried after a third of the ttl.
 void RedisStore::renew_within(std::span<RenewItem> items, Duration at_most) {
   Duration longest{0};
@@ -525,8 +535,7 @@ void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
   for (const RenewItem& item : items) {
     validate_ttl(item.ttl);
     if (item.weight == 0) throw InvalidArgument("weight 0: a lease weighs at least 1");
-    calls.push_back(with_token(Step::renew, item.token));
-    calls.back().add_number(item.ttl.count()).add_number(item.weight.value_or(0)).lasting();
+    calls.push_back(renewal_of(item));
   }
   Client::Batch batch = run_all(calls, deadline);
   std::vector<GateName> unsettled;
@@ -539,6 +548,13 @@ void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
     }
     Unpacker fields(reply->text());
     const ReplyHead head = read_head(fields);
+    if (head.kind == AnswerKind::again) {
+      Call again = renewal_of(items[i]);
+      const Result result = run(stamped(again), {&items[i].token.gate, 1}, Twice::harmless,
+                                Which::few, deadline);
+      items[i].result = result.fields().whole<Renewal>();
+      continue;
+    }
     items[i].result = fields.whole<Renewal>();
     if (head.more) unsettled.push_back(items[i].token.gate);
   }
@@ -568,6 +584,21 @@ void RedisStore::confirm(const Token& token) {
   tell_own(token.gate, token.visitor);
 }
 
+std::vector<Token> RedisStore::confirm_all(const std::vector<Token>& tokens,
+                                           const std::vector<Reply>& replies) {
+  std::vector<Token> left;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (replies[i].is_error()) continue;
+    Unpacker fields(replies[i].text());
+    if (read_head(fields).kind == AnswerKind::again) {
+      left.push_back(tokens[i]);
+    } else {
+      confirm(tokens[i]);
+    }
+  }
+  return left;
+}
+
 // What a step of this process carries is left to it; what is noted and not there any more is over.
 void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
   using State = PendingReleases::State;
@@ -589,10 +620,16 @@ void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
     const std::optional<Reply>& reply = batch.replies[i];
     if (!reply || reply->is_error()) continue;
     const Token& token = called[i]->token;
+    Unpacker fields(reply->text());
+    const ReplyHead head = read_head(fields);
+    if (head.kind == AnswerKind::again) {
+      Call again = release_call(token);
+      (void)run(stamped(again), {&token.gate, 1}, Twice::harmless, Which::few, deadline);
+    } else if (head.more) {
+      unsettled.push_back(token.gate);
+    }
     called[i]->is_over = true;
     confirm(token);
-    Unpacker fields(reply->text());
-    if (read_head(fields).more) unsettled.push_back(token.gate);
   }
   settle(std::move(unsettled), deadline, deadline);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
@@ -626,6 +663,36 @@ std::optional<Granted> RedisStore::set_hold(const Token& token, Hold hold) {
   if (!result.acknowledged) throw too_few_replicas();
   Unpacker fields = result.fields();
   return read_granted(fields, token);
+}
+
+// In portions, each with a deadline of its own: it goes on for as long as there are more.
+std::size_t RedisStore::revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
+                               Revoke how) {
+  std::size_t count = 0;
+  std::string rest;  // Where the script goes on.
+  do {
+    Call revoke = call(Step::revoke, gate);
+    revoke.add(visitor ? pack_visitor(*visitor) : "").add(how == Revoke::now ? "1" : "0");
+    const Result result =
+        run(revoke.add(rest), gate, how == Revoke::now ? Twice::never : Twice::harmless);
+    Unpacker fields = result.fields();
+    count += fields.whole<std::size_t>();
+    rest = fields.rest();
+  } while (!rest.empty());
+  return count;
+}
+
+bool RedisStore::purge(const GateName& gate) {
+  bool is_known = false;
+  for (bool more = true; more;) {
+    Call purge = call(Step::purge, gate);
+    const Result result = run(purge, gate);
+    is_known = is_known || happened(result);
+    Unpacker fields = result.fields();
+    (void)fields.flag();
+    more = !fields.rest().empty();
+  }
+  return is_known;
 }
 
 // --- looking ---

@@ -53,7 +53,7 @@ VisitRecord read_visit(std::string_view bytes) {
   (void)from.take(3 * sizeof(double));  // ttl, patience end, called until
   visit.place = from.number();
   (void)from.take(3 * sizeof(double) + 4 * sizeof(std::uint32_t));  // its line
-  (void)from.take(from.read<std::uint8_t>());                       // channel
+  (void)from.take(from.read<std::uint16_t>());                      // channel
   visit.label = from.take(from.read<std::uint8_t>());
   return visit;
 }
@@ -146,7 +146,9 @@ ReplyHead read_head(Unpacker& from) {
   ReplyHead head;
   head.kind = from.whole<AnswerKind>();
   head.server_time = from.duration();
-  head.more = from.flag();
+  const double more = from.number();
+  head.more = more > 0;
+  head.soon = more > 1;
   return head;
 }
 

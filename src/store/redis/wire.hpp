@@ -72,6 +72,7 @@ class Unpacker {
   }
   [[nodiscard]] std::string_view take(std::size_t size);
   [[nodiscard]] bool is_empty() const noexcept { return bytes_.empty(); }
+  [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
  private:
   [[noreturn]] static void throw_senseless();
@@ -93,7 +94,8 @@ enum class AnswerKind : std::uint8_t {
 struct ReplyHead {
   AnswerKind kind{};
   Duration server_time{0};
-  bool more = false;
+  bool more = false;  // There is more to do at the gate,
+  bool soon = false;  // and others wait for it.
 };
 
 [[nodiscard]] ReplyHead read_head(Unpacker& from);

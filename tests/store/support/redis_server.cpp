@@ -61,6 +61,9 @@ namespace plain {
 namespace counted {
 [[nodiscard]] const redis::Scripts& scripts() noexcept;
 }
+namespace failing {
+[[nodiscard]] const redis::Scripts& scripts() noexcept;
+}
 namespace slow {
 [[nodiscard]] const redis::Scripts& scripts() noexcept;
 }
@@ -70,6 +73,7 @@ const redis::Scripts& scripts() noexcept {
   return std::getenv("AIRLOCK_COUNT_BRANCHES") != nullptr ? counted::scripts() : plain::scripts();
 }
 
+const redis::Scripts& failing_scripts() noexcept { return failing::scripts(); }
 const redis::Scripts& slow_scripts() noexcept { return slow::scripts(); }
 
 }  // namespace airlock::stepped

@@ -33,8 +33,8 @@ class RedisServer {
   [[nodiscard]] redis::Address least_address();
   static constexpr std::string_view kLeastRights =
       "-@all +evalsha +eval +scan +publish +subscribe +ping +client|setname +info +select +time "
-      "+hmget +hget +hset +hdel +del +persist +pexpire +zadd +zrem +zrange +zrangebyscore +zrank "
-      "+zcount +zpopmin";
+      "+hmget +hget +hset +hdel +hscan +unlink +persist +pexpire +zadd +zrem +zrange "
+      "+zrangebyscore +zrank +zcount +zcard +zpopmin +zscan";
 
   [[nodiscard]] int pid() const noexcept { return process_.pid(); }
 
@@ -60,6 +60,8 @@ namespace airlock::stepped {
 // The scripts with a time that tests step. Where AIRLOCK_COUNT_BRANCHES is set they log which
 // branches they took (support/count_branches.py).
 [[nodiscard]] const redis::Scripts& scripts() noexcept;
+// Such that one of their commands fails (support/failing_time.lua).
+[[nodiscard]] const redis::Scripts& failing_scripts() noexcept;
 // Without the fast paths.
 [[nodiscard]] const redis::Scripts& slow_scripts() noexcept;
 

@@ -13,7 +13,8 @@
 namespace airlock::trial {
 
 // Stops at the first difference and tells how it came about.
-inline void try_redis_at_random(std::uint64_t operations, bool plain = false) {
+inline void try_redis_at_random(std::uint64_t operations, bool plain = false,
+                                std::size_t look_every = 1) {
   constexpr std::uint64_t kEpisode = 500;
   const std::uint64_t seed = trial_seed();
   for (std::uint64_t done = 0, number = seed; done < operations; done += kEpisode, ++number) {
@@ -24,7 +25,7 @@ inline void try_redis_at_random(std::uint64_t operations, bool plain = false) {
     profile.owners_end = false;
     testing::RedisServer::shared().command({"FLUSHALL"});
     Generator generator(number, profile);
-    RedisTwins twins(number, profile);
+    RedisTwins twins(number, profile, look_every);
     std::deque<std::string> last;
     for (std::uint64_t i = 0; i < kEpisode; ++i) {
       const Operation operation = generator.next();

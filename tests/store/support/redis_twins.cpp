@@ -91,6 +91,8 @@ std::string text_of(std::optional<GateView> view) {
   return contract::describe(*view);
 }
 
+}  // namespace
+
 bool is_valid(const Operation& operation) try {
   std::vector<Request> requests;
   for (const Ask& ask : operation.asks) requests.push_back(ask.request());
@@ -104,10 +106,58 @@ bool is_valid(const Operation& operation) try {
   return false;
 }
 
-}  // namespace
+Reply perform(Store& store, const Operation& operation, const Token& token, std::size_t gates) try {
+  const std::string gate = gate_text(operation.gate);
+  const VisitorId visitor = visitor_id(operation.visitor);
+  std::vector<Request> requests;
+  for (const Ask& ask : operation.asks) requests.push_back(ask.request());
+  switch (operation.step) {
+    case Step::admit:
+      return store.admit(requests.front());
+    case Step::admit_all:
+      return store.admit_all(requests);
+    case Step::leave:
+      return store.leave(gate, visitor);
+    case Step::refund:
+      return store.refund(requests.front()), Reply();
+    case Step::renew: {
+      RenewItem item{.token = token, .ttl = operation.length, .weight = operation.number};
+      store.renew({&item, 1});
+      return item.result;
+    }
+    case Step::release:
+      return store.release(token);
+    case Step::disown:
+      return store.disown(token);
+    case Step::adopt:
+      return store.adopt(token);
+    case Step::set_limit:
+      return store.set_limit(gate, operation.number), Reply();
+    case Step::pause:
+      return store.pause(gate, operation.length, operation.reporter), Reply();
+    case Step::resume:
+      return store.resume(gate, operation.reporter);
+    case Step::revoke:
+      return store.revoke(gate, operation.all ? std::nullopt : std::optional(visitor),
+                          operation.how);
+    case Step::purge:
+      return store.purge(gate);
+    case Step::sweep: {
+      std::vector<GateName> names;
+      for (std::size_t i = 0; i < gates; ++i) names.emplace_back(gate_text(i));
+      return (void)store.counts(names), Reply();
+    }
+    case Step::end_owner:
+      return {};
+  }
+  return {};
+} catch (const InvalidArgument&) {
+  return Rejected{};
+}
 
-RedisTwins::RedisTwins(std::uint64_t seed, const Profile& profile)
+RedisTwins::RedisTwins(std::uint64_t seed, const Profile& profile, std::size_t look_every)
     : profile_(profile),
+      look_every_(look_every),
       seeds_(static_cast<std::uint32_t>(seed)),
       shard_(head_, memory_, listener_, 77),
       store_(open(prefix_, stepped::scripts())),
@@ -157,6 +207,7 @@ std::string RedisTwins::apply(const Operation& operation) {
   const Reply redis = perform_redis(operation, token.redis);
   compare("reply", std::visit(Text(), rules), std::visit(Text(), redis));
   if (difference_.empty()) note_tokens(rules, redis);
+  if (++steps_ % look_every_ != 0) return std::exchange(difference_, {});
 
   if (needs_token(operation.step)) look_at(token.rules.gate.text());
   if (!needs_token(operation.step)) look_at(gate_text(operation.gate));
@@ -178,60 +229,11 @@ Reply RedisTwins::perform_rules(const Operation& operation, const Token& token) 
 }
 
 Reply RedisTwins::perform_redis(const Operation& operation, Token token) {
-  const Reply reply = perform(*store_, operation, token);
+  const Reply reply = trial::perform(*store_, operation, token, profile_.gates);
   token.store = slow_store_->id();
-  const Reply slow = perform(*slow_store_, operation, token);
+  const Reply slow = trial::perform(*slow_store_, operation, token, profile_.gates);
   compare("without fast paths", std::visit(Text(), slow), std::visit(Text(), reply));
   return reply;
-}
-
-Reply RedisTwins::perform(Store& store, const Operation& operation, const Token& token) try {
-  const std::string gate = gate_text(operation.gate);
-  const VisitorId visitor = visitor_id(operation.visitor);
-  std::vector<Request> requests;
-  for (const Ask& ask : operation.asks) requests.push_back(ask.request());
-  switch (operation.step) {
-    case Step::admit:
-      return store.admit(requests.front());
-    case Step::admit_all:
-      return store.admit_all(requests);
-    case Step::leave:
-      return store.leave(gate, visitor);
-    case Step::refund:
-      return store.refund(requests.front()), Reply();
-    case Step::renew: {
-      RenewItem item{.token = token, .ttl = operation.length, .weight = operation.number};
-      store.renew({&item, 1});
-      return item.result;
-    }
-    case Step::release:
-      return store.release(token);
-    case Step::disown:
-      return store.disown(token);
-    case Step::adopt:
-      return store.adopt(token);
-    case Step::set_limit:
-      return store.set_limit(gate, operation.number), Reply();
-    case Step::pause:
-      return store.pause(gate, operation.length, operation.reporter), Reply();
-    case Step::resume:
-      return store.resume(gate, operation.reporter);
-    case Step::revoke:
-      return store.revoke(gate, operation.all ? std::nullopt : std::optional(visitor),
-                          operation.how);
-    case Step::purge:
-      return store.purge(gate);
-    case Step::sweep: {
-      std::vector<GateName> gates;
-      for (std::size_t i = 0; i < profile_.gates; ++i) gates.emplace_back(gate_text(i));
-      return (void)store.counts(gates), Reply();
-    }
-    case Step::end_owner:
-      return {};
-  }
-  return {};
-} catch (const InvalidArgument&) {
-  return Rejected{};
 }
 
 void RedisTwins::note_tokens(const Reply& rules, const Reply& redis) {

@@ -15,12 +15,20 @@
 
 namespace airlock::trial {
 
+// One step asked of a store that has these gates.
+[[nodiscard]] Reply perform(Store& store, const Operation& operation, const Token& token,
+                            std::size_t gates);
+// Whether a store takes it, whatever its state.
+[[nodiscard]] bool is_valid(const Operation& operation);
+
 // The rules and the scripts side by side: the same steps at the same moments with the same draws.
 // Whatever can be seen of the two must be the same; fences need not be the same numbers, they must
 // be good ones. The scripts a second time without their fast paths: the same keys, byte for byte.
 class RedisTwins {
  public:
-  RedisTwins(std::uint64_t seed, const Profile& profile);
+  // Looks at the gates of a step after every so many steps. Whoever looks settles them, so that with 1 no step finds
+  // anything that has run out by itself.
+  RedisTwins(std::uint64_t seed, const Profile& profile, std::size_t look_every = 1);
 
   // What is different afterwards; empty: nothing.
   [[nodiscard]] std::string apply(const Operation& operation);
@@ -45,12 +53,13 @@ class RedisTwins {
   void look_at(const std::string& gate);
   [[nodiscard]] Reply perform_rules(const Operation& operation, const Token& token);
   [[nodiscard]] Reply perform_redis(const Operation& operation, Token token);
-  [[nodiscard]] Reply perform(Store& store, const Operation& operation, const Token& token);
   [[nodiscard]] std::shared_ptr<Store> open(const std::string& prefix,
                                             const redis::Scripts& scripts);
   void compare_keys(const std::string& gate);
 
   Profile profile_;
+  std::size_t look_every_;
+  std::size_t steps_ = 0;
   std::mt19937 seeds_;
   std::uint32_t seed_ = 1;
   testing::ManualClock clock_;

@@ -5,7 +5,7 @@
 -- ARGV[4] request (REQUEST)    ARGV[5] its rates   ARGV[6] label
 --
 -- Returns GRANTED, QUEUED, REFUSED; OTHER_ORDER or OTHER_KIND: the request is wrong for this line;
--- AGAIN: so much was to be ended first that the same must be asked once more.
+-- AGAIN: so much has run out that it is not known yet, and the same must be asked once more.
 
 local g = open(1, ARGV[2])
 if g.error then return g.error end
@@ -69,7 +69,7 @@ end
 
 local function admit_new()
   if q.join == RETURNING then return refused(LATE, 0, NO_RATES) end
-  if is_other_order(g, q) then return reply(g, OTHER_ORDER) end
+  if is_other_order(g, q) then return reply(g, g.crowded_outside and AGAIN or OTHER_ORDER) end
   if q.permits == 1 then note_limit(g, q) end
   local rate = NO_RATES
   if #q.rates > 0 then
@@ -77,9 +77,10 @@ local function admit_new()
     if rate.never then return refused(NOT_EVER, NEVER, rate) end
   end
   local paused = paused_until(g)
-  local clear = g.present == 0 or q.barging == 1
+  local clear = q.barging == 1 or is_clear(g)
   local room = q.permits == 0 or fits(g, q.limit, q.exclusive, q.weight)
   if paused == 0 and clear and room and rate.allowed then return grant_now(rate) end
+  if (g.crowded_inside and not room) or clear == nil then return reply(g, AGAIN) end
   if rate.allowed then
     rate = standing(g, q.rates, q.mode == AT_MOST and rate.taken or q.cost)
   end
@@ -96,10 +97,14 @@ end
 open_or_make(g)
 settle(g)
 local answer
-if g.more then
+if g.doubtful then
   answer = reply(g, AGAIN)
 else
   local v = find(g, q.visitor)
+  if v and deadline(v) <= g.now then
+    reap_one(g, v)
+    v = find(g, q.visitor)
+  end
   if v and v.state == SPENT and q.dedupe == 0 then
     -- No retry but a new question. What may leave a record takes the place of the old one.
     if (q.permits == 1 and q.join ~= RETURNING) or q.join == 1 then forget(g, v) end

@@ -22,7 +22,7 @@ end
 
 local function any_more()
   for _, part in ipairs(parts) do
-    if part.g.more then return true end
+    if part.g.more then return part.g.more end
   end
 end
 

@@ -7,33 +7,34 @@
 -- KEYS, ARGV and reply: admit.lua
 
 local may_wait = string.byte(ARGV[4], 4) ~= 0
-local read = may_wait and redis.call('HMGET', KEYS[1], 'm', 'p', ARGV[2], 'c')
-  or redis.call('HMGET', KEYS[1], 'm', 'p', ARGV[2])
-local is_plain = DELAY == 0 and ARGV[5] == '' and (read[2] or '') == ''
-  and (not read[1] or string.byte(read[1]) == SCHEMA)
+local read = may_wait and redis.call('HMGET', KEYS[1], 'm', 'p', ARGV[2], 's', 'r', 'c')
+  or redis.call('HMGET', KEYS[1], 'm', 'p', ARGV[2], 's', 'r')
+local is_plain = (DELAY == 0 or (RUN and read[5] == RUN)) and ARGV[5] == '' and (read[2] or '') == ''
+  and (not read[1] or (string.byte(read[1]) == SCHEMA and read[4] == SOUND))
 
 if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HANDED then
   local meta, handed, channel = read[1], read[3], ARGV[3]
   local hold, confirmed = string.byte(ARGV[4], 7, 8)
   local _, _, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence =
     struct.unpack('<BBBI4dddc16ddddd', meta)
-  local _, _, exclusive, several, _, _, _, _, _, slot, its_fence, revoked, _, _, joined, ttl =
+  local _, _, exclusive, several, _, _, _, _, _, slot, its_fence, revoked, its_end, _, joined, ttl =
     struct.unpack('<BBBBBBHI4I4ddddddd', handed)
   local now = CLOCK + offset
   local ends, waited = now + ttl, now - joined
   -- Its process is the one it asked through before, and it asked for no rates.
-  local is_same = string.byte(handed, 137) == #channel
-    and string.sub(handed, 138, 137 + #channel) == channel
-    and #handed == 138 + #channel + string.byte(handed, 138 + #channel)
-  if is_same and override < 0 and now >= last and now < next_due and revoked == 0
+  local is_same = struct.unpack('<H', handed, 137) == #channel
+    and string.sub(handed, 139, 138 + #channel) == channel
+    and #handed == 139 + #channel + string.byte(handed, 139 + #channel)
+  if is_same and override < 0 and now >= last and now < next_due and revoked == 0 and ends >= its_end
     and waited > 0 and (present == 0 or order == FIFO or order == PRIORITY)
     and math.max(ends, now + IDLE, now + fence - WALL) + SPARE <= kept then
-    if lone == ARGV[2] and lone_end ~= NEVER then
+    local is_lone = lone == ARGV[2] and lone_end ~= NEVER
+    if is_lone then
       lone_end = ends
     else
-      redis.call('ZADD', KEYS[2], ends, ARGV[2])
+      redis.call('ZCARD', KEYS[2]) -- Ends here if it is no set.
     end
-    local counters = read[4]
+    local counters = read[6]
     if not counters then counters = string.rep('\0', 184) end
     local at = 8 * WAITS - 7
     for _, bound in ipairs({ 1e3, 5e3, 1e4, 5e4, 1e5, 5e5, 1e6, 5e6, 1e7, 6e7, 3e8 }) do
@@ -48,6 +49,8 @@ if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HAN
       'c', string.sub(counters, 1, at - 1) .. struct.pack('<d', struct.unpack('<d', counters, at) + 1)
         .. string.sub(counters, at + 8, 8 * WAIT_SUM - 8)
         .. struct.pack('<d', struct.unpack('<d', counters, 8 * WAIT_SUM - 7) + waited))
+    -- Last, because it ends later than before: a set that is early is noticed.
+    if not is_lone then redis.call('ZADD', KEYS[2], ends, ARGV[2]) end
     return struct.pack('<ddddddddddddd', GRANTED, WALL, 0, its_fence, ttl, slot, 0, 0, 0, 0, 0, 0, 0)
   end
 elseif is_plain and not read[3] then
@@ -64,11 +67,19 @@ elseif is_plain and not read[3] then
   local usual = forgotten == 0 and override < 0 and now >= last and now < next_due
   local in_set = visits - waiters - (lone_end ~= NEVER and 1 or 0)
   local enters = usual and join ~= RETURNING and waiters == 0 and in_use + weight <= its_limit
+  local slot = -1
+  if enters and weight == 1 and freed == 0 then
+    slot = slots
+    slots = slots + 1
+  elseif enters and weight == 1 then
+    slot = lone_end ~= NEVER and tonumber(redis.call('ZRANGE', KEYS[5], '0', '0')[1])
+    enters = slot
+  end
   local joins = usual and not enters and join == 1 and max_waiting == 0 and max_eta == NEVER
     and asked_order == FIFO and (waiters == 0 or order == FIFO) and in_use > 0
     and in_use >= math.max(its_limit, waiters == 0 and 0 or line_limit)
   local ends = now + ttl
-  local visit, slot, event, enters_set
+  local visit, event, enters_set
 
   if enters or joins then
     if visits == 0 then disagree = 0 end
@@ -86,12 +97,8 @@ elseif is_plain and not read[3] then
     else
       lone, lone_end = ARGV[2], ends
     end
-    slot = -1
-    if weight == 1 and freed == 0 then
-      slot = slots
-      slots = slots + 1
-    elseif weight == 1 then
-      slot = tonumber(redis.call('ZPOPMIN', KEYS[5])[1])
+    if weight == 1 and freed > 0 then
+      redis.call('ZREM', KEYS[5], slot)
       freed = freed - 1
     end
     fence = math.max(fence + 1, WALL)
@@ -127,13 +134,19 @@ elseif is_plain and not read[3] then
       math.min(next_due, ends), lone_end, fence, in_use, holders, visits, waiters, line_limit, arrivals, slots,
       freed, limit, exclusive, disagree, aging_base, aging_per_second, aging_max, has_drawn, drawn,
       rate_due, last_grant, interval, quick)
-    redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit)
     local ms = math.ceil((kept - now) / 1000)
-    if enters_set and in_set == 0 then redis.call('PEXPIRE', KEYS[2], ms) end
-    if joins and waiters == 1 then redis.call('PEXPIRE', KEYS[3], ms) end
-    if joins and present == 1 then redis.call('PEXPIRE', KEYS[4], ms) end
-    if extends then
-      for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ms) end
+    if not read[1] then
+      redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit)
+      redis.call('PEXPIRE', KEYS[1], ms)
+      redis.call('HSET', KEYS[1], 's', SOUND)
+    else
+      if enters_set and in_set == 0 then redis.call('PEXPIRE', KEYS[2], ms) end
+      if joins and waiters == 1 then redis.call('PEXPIRE', KEYS[3], ms) end
+      if joins and present == 1 then redis.call('PEXPIRE', KEYS[4], ms) end
+      if extends then
+        for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ms) end
+      end
+      redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit)
     end
     if joins then
       local check = math.min(math.floor(patience / 3), math.max(event - now, 1) + (present - 1) * STAGGER)

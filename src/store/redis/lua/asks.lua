@@ -111,9 +111,15 @@ local function claim(g, v, q)
   set_deadline(g, v)
 end
 
+-- How many are in the line whose time has not come.
+local function alive(g)
+  if not g.crowded_outside then return g.waiters end
+  return redis.call('ZCOUNT', KEYS[g.at + 2], after_now(g), '+inf')
+end
+
 -- Why nobody more may wait here: a reason and when to ask again.
 local function line_refuses(g, q)
-  if q.max_waiting ~= 0 and g.waiters >= q.max_waiting then return LINE_FULL, retry_after(g) end
+  if q.max_waiting ~= 0 and alive(g) >= q.max_waiting then return LINE_FULL, retry_after(g) end
   if q.max_eta == NEVER then return nil end
   local expected = g.interval * next_position(g, q.priority)
   if expected > q.max_eta then return LATE, expected - q.max_eta end

@@ -17,20 +17,31 @@ local GRANTED, QUEUED, REFUSED, OTHER_ORDER, OTHER_KIND, AGAIN, DONE = 1, 2, 3, 
 -- What a claim changes stands in one piece, behind what it only reads; of a visit, what a hand-over
 -- does.
 local META = '<BBBI4dddc16ddddddI4I4I4ddI4I4dBBI4I4I4Bc16dddd'
-local VISIT = '<BBBBBBHI4I4dddddddddddddI4I4I4I4Bc0Bc0'
+local VISIT = '<BBBBBBHI4I4dddddddddddddI4I4I4I4Hc0Bc0'
 local REQUEST = '<BBBBBBBBHI4I4I4I4ddddddI4I4I4'
 local COUNTERS = '<ddddddddddddddddddddddd'
 -- 1 to 6: refused by reason; 11 to 22: waits; the others by name.
 local EXPIRED, REVOKED, MISSED, ABANDONED, WAITS, WAIT_SUM = 7, 8, 9, 10, 11, 23
 
+local LATER, SOON = 1, 2 -- Whether others wait for what is left to do.
+local SOUND = '1' -- Of the field s: the parts of the gate agree.
+
 local NOBODY = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 local CLOCK, WALL = server_time()
 
--- What follows the seed: for how long a gate admits nobody after a failover.
-local DELAY = #ARGV[1] > 10 and tonumber(string.match(ARGV[1], ';(%d+)$')) or 0
+-- What follows the seed: for how long a gate admits nobody after a failover, and the run id of this server,
+-- as the client knows it.
+local DELAY, RUN = 0, nil
+if #ARGV[1] > 10 then
+  local delay, run = string.match(ARGV[1], ';(%d+);?(%x*)')
+  DELAY, RUN = tonumber(delay), run ~= '' and run
+end
 
--- A channel that belongs to a slot has its tag in braces.
+-- A channel that belongs to a slot has its tag in braces. How many heard it. A message is a hint: nil,
+-- and not the end of the script, if this user may not send it.
 local function publish(channel, text)
-  return redis.call(string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', channel, text)
+  local command = string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+  local heard = redis.pcall(command, channel, text)
+  return type(heard) == 'number' and heard or nil
 end

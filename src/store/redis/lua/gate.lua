@@ -3,7 +3,7 @@
 -- Five keys make a gate, KEYS[n] to KEYS[n + 4]: a hash, and four sorted sets.
 --
 --   gate   m: the gate itself (META)   c: counters   t: rate tiers (TIER)   p: pauses (PAUSE)
---          r: the run id of its server, if that matters
+--          r: the run id of its server, if that matters   s: whether its parts agree (SOUND)
 --          16 bytes of a visitor: its visit (VISIT, then the rates that a waiter asks for)
 --   in     visitor -> when it ends: handed, holding, spent; but for one, which the gate has itself
 --   out    visitor -> when it is given up or passed over: waiting, absent
@@ -11,11 +11,13 @@
 --   free   slot numbers below `slots` that nobody has
 --
 -- A visitor has one record per gate, whatever its state; the sets are indexes of these. Sets are
--- written at once, the hash at the end (save). docs/formats.md tells the fields.
+-- written at once, the hash at the end (save). In between `s` is not SOUND, so that whoever comes after
+-- a script that ended there makes the sets and counts again from the records (repair.lua).
+-- docs/formats.md tells the fields.
 
 local PAUSE = '<dBc0'
 
-local budget = 8 * #KEYS / 5 -- So many visits are ended or handed over in one call: 8 for each gate.
+local endings, grants = 12, 12 -- So many visits are ended, and handed over, in one call.
 
 -- One constructor: a table that grows field by field is copied again and again.
 local function read_visit(id, packed)
@@ -40,6 +42,13 @@ local function write_visit(v)
     v.ttl, v.patience_end, v.called_until, v.place, v.claim_window, v.patience, v.dedupe,
     v.cost, v.aging_base, v.aging_per_second, v.aging_max, #v.channel, v.channel,
     #v.label, v.label) .. v.wishes
+end
+
+-- A record, or nil if it is none: then the gate is repaired in the next call.
+local function read_or_doubt(g, id, packed)
+  local fine, v = pcall(read_visit, id, packed)
+  if fine then return v end
+  g.doubtful = true
 end
 
 -- The time at this gate never goes back: where the server's clock does, it goes on from where it
@@ -67,25 +76,55 @@ local function new_meta(g)
 end
 
 -- A new primary may not know what the old one granted last: nobody gets in before that has ended.
-local function await_handover(g)
-  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
-  local known = redis.call('HGET', g.hash, 'r')
+local function await_handover(g, known)
+  local run = RUN or string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
   if known == run then return end
   g.run = run
   if not known then return end
   local reporter = 'failover'
   g.packed_pauses = g.packed_pauses .. struct.pack(PAUSE, g.now + DELAY, #reporter, reporter)
-  redis.call('HSET', g.hash, 'r', run, 'p', g.packed_pauses)
+  g.new_pauses = true
+end
+
+-- Every step that changes more than the hash begins with one of these. The first is refused when memory
+-- is full. Redis refuses no write of a script after its first, so the second makes the rest possible
+-- even then: what gives back, renews or looks is never refused.
+local function mark(g)
+  if g.exists then redis.call('HSET', g.hash, 's', '') end
+  g.marked = true
+end
+
+local function give_back_first(g)
+  redis.call('HDEL', g.hash, 's')
+  g.marked = true
+end
+
+-- A write that save() completes.
+local function change(g, ...)
+  if not g.marked then mark(g) end
+  return redis.call(...)
+end
+
+local repair -- repair.lua
+
+-- How many of those inside are in the set.
+local function in_set(g) return g.visits - g.waiters - (g.lone_end ~= NEVER and 1 or 0) end
+
+local function agrees(g, sizes)
+  return sizes[1] == in_set(g) and sizes[2] == g.waiters and sizes[3] == g.present
+    and sizes[4] == g.freed
 end
 
 -- The gate whose keys begin at KEYS[at], and the visit of `visitor` there. g.known: whether there
--- is such a gate.
+-- is such a gate. g.error: what the script is to return instead of an answer.
 local function open(at, visitor)
   local g = { at = at, hash = KEYS[at], visits_read = {}, changed = {}, asker = visitor }
-  local read = redis.call('HMGET', g.hash, 'm', 't', 'p', visitor or '')
+  local read = redis.call('HMGET', g.hash, 'm', 't', 'p', 's', 'r', visitor or '')
   -- Somebody else's key of another type ends the script here, before anything is written.
-  for part = 1, 4 do redis.call('ZRANK', KEYS[at + part], '') end
+  local sizes = {}
+  for part = 1, 4 do sizes[part] = redis.call('ZCARD', KEYS[at + part]) end
   local meta = read[1]
+  g.exists = meta
   if meta then
     local schema = string.byte(meta)
     if schema ~= SCHEMA then
@@ -103,9 +142,13 @@ local function open(at, visitor)
   g.known = meta and g.forgotten == 0
   g.packed_tiers = read[2] or ''
   g.packed_pauses = read[3] or ''
-  if read[4] then g.visits_read[visitor] = read_visit(visitor, read[4]) end
   set_time(g)
-  if DELAY ~= 0 then await_handover(g) end
+  if DELAY ~= 0 then await_handover(g, read[5]) end
+  if (meta and read[4] ~= SOUND) or not agrees(g, sizes) then
+    repair(g, read[4])
+  elseif read[6] then
+    g.visits_read[visitor] = read_or_doubt(g, visitor, read[6]) or false
+  end
   return g
 end
 
@@ -114,7 +157,7 @@ local function find(g, id)
   local v = g.visits_read[id]
   if v == nil then
     local packed = redis.call('HGET', g.hash, id)
-    v = packed and read_visit(id, packed) or false
+    v = packed and read_or_doubt(g, id, packed) or false
     g.visits_read[id] = v
   end
   return v or nil
@@ -176,18 +219,23 @@ local function save(g)
     if v then add(id, write_visit(v)) else gone[#gone + 1] = id end
   end
   if g.write_tiers then add('t', g.write_tiers(g)) end
-  if g.pauses_changed then add('p', write_pauses(g)) end
+  if g.pauses_changed then
+    add('p', write_pauses(g))
+  elseif g.new_pauses then
+    add('p', g.packed_pauses)
+  end
   if g.run then add('r', g.run) end
   if g.counters_changed then add('c', struct.pack(COUNTERS, unpack(g.counters))) end
-  if #gone > 0 then redis.call('HDEL', g.hash, unpack(gone)) end
+  if #gone > 0 then change(g, 'HDEL', g.hash, unpack(gone)) end
+  if not g.exists then
+    redis.call('HSET', g.hash, unpack(fields))
+    expire(g)
+    fields = {}
+  else
+    expire(g)
+  end
+  add('s', g.doubtful and '' or g.state or SOUND)
   redis.call('HSET', g.hash, unpack(fields))
-  expire(g)
-end
-
--- Redis refuses no write of a script after its first, so this makes the rest of the call possible when
--- memory is full: what gives back, renews or looks is never refused.
-local function give_back_first(g)
-  redis.call('HDEL', g.hash, '')
 end
 
 local function open_or_make(g)

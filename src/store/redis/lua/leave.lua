@@ -11,7 +11,7 @@ give_back_first(g)
 g.used = g.now
 settle(g)
 local v = find(g, ARGV[2])
-local waits = v and (is_in_line(v) or v.state == HANDED)
+local waits = v and (is_in_line(v) or v.state == HANDED) and deadline(v) > g.now
 local ends = waits or (v and v.state == HOLDING and ARGV[3] == '1')
 if waits then bump(g, ABANDONED) end
 if ends then

@@ -25,22 +25,19 @@ local function note_made(g, part)
 end
 
 local function put(g, part, score, member, was_empty)
-  redis.call('ZADD', KEYS[g.at + part], score, member)
+  change(g, 'ZADD', KEYS[g.at + part], score, member)
   if was_empty then note_made(g, part) end
 end
 
 -- Takes a visit out of its set of deadlines, unless due() has.
 local function strike_out(g, part, v)
-  if not v.struck_out then redis.call('ZREM', KEYS[g.at + part], v.id) end
+  if not v.struck_out then change(g, 'ZREM', KEYS[g.at + part], v.id) end
   v.struck_out = nil
 end
 
 -- One of those inside ends when the gate says so, and is not in the set: a gate for one needs none. It
 -- is whoever came when there was no such one; NEVER: there is none.
 local function is_lone(g, v) return g.lone == v.id and g.lone_end ~= NEVER end
-
--- How many of those inside are in the set.
-local function in_set(g) return g.visits - g.waiters - (g.lone_end ~= NEVER and 1 or 0) end
 
 -- The ids of all inside, or remembered.
 local function insiders(g)
@@ -65,7 +62,7 @@ end
 
 -- What give_slot_back has collected, in one write.
 local function write_free_slots(g)
-  if g.given_back then redis.call('ZADD', KEYS[g.at + 4], unpack(g.given_back)) end
+  if g.given_back then change(g, 'ZADD', KEYS[g.at + 4], unpack(g.given_back)) end
   g.given_back = nil
 end
 
@@ -76,7 +73,7 @@ local function take_slot(g)
   end
   write_free_slots(g)
   g.freed = g.freed - 1
-  return tonumber(redis.call('ZPOPMIN', KEYS[g.at + 4])[1])
+  return tonumber(change(g, 'ZPOPMIN', KEYS[g.at + 4])[1])
 end
 
 local function give_slot_back(g, slot)
@@ -90,7 +87,7 @@ local function give_slot_back(g, slot)
     g.freed = g.freed + 1
   end
   if g.freed == g.slots and g.freed > 0 then
-    redis.call('DEL', KEYS[g.at + 4])
+    change(g, 'UNLINK', KEYS[g.at + 4])
     g.freed, g.slots, g.given_back = 0, 0, nil
   end
 end
@@ -129,7 +126,7 @@ local function detach(g, v)
     strike_out(g, 2, v)
     g.waiters = g.waiters - 1
     if v.state == WAITING then
-      redis.call('ZREM', KEYS[g.at + 3], v.id)
+      change(g, 'ZREM', KEYS[g.at + 3], v.id)
       g.present = g.present - 1
     end
     if g.has_drawn == 1 and g.drawn == v.id then g.has_drawn = 0 end
@@ -241,22 +238,30 @@ local function reap_inside(g, v)
   remove(g, v)
 end
 
--- Takes out of a set of deadlines those that have come, as far as the budget goes, the earliest first.
+-- A set has somebody whose record is gone or says something else.
+local function doubt(g)
+  g.doubtful, g.more = true, SOON
+end
+
+-- Takes out of a set of deadlines those that have come, as far as the `endings` go, the earliest first.
 local function due_in_set(g, part)
   local key = KEYS[g.at + part]
-  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', g.now, 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', g.now, 'LIMIT', 0, endings)
   if #ids == 0 then return {} end
-  budget = budget - #ids
-  redis.call('ZREM', key, unpack(ids))
+  endings = endings - #ids
+  change(g, 'ZREM', key, unpack(ids))
+  note_made(g, part) -- Perhaps it is empty now and will be made again.
   local packed = redis.call('HMGET', g.hash, unpack(ids))
   local visits = {}
   for i, id in ipairs(ids) do
     local v = g.visits_read[id]
-    if v == nil and packed[i] then v = read_visit(id, packed[i]) end
-    if v then
+    if v == nil and packed[i] then v = read_or_doubt(g, id, packed[i]) end
+    if v and deadline(v) <= g.now then
       g.visits_read[id] = v
       v.struck_out = true
       visits[#visits + 1] = v
+    else
+      doubt(g)
     end
   end
   return visits
@@ -267,16 +272,17 @@ local function first_score(g, part)
   return first[2] and tonumber(first[2]) or NEVER
 end
 
--- All inside whose time has come, as far as the budget goes.
+-- All inside whose time has come, as far as the `endings` go.
 local function due_inside(g)
   local visits = due_in_set(g, 1)
-  if g.lone_end > g.now or budget <= 0 then return visits end
+  if g.lone_end > g.now or endings <= 0 then return visits end
   local v = find(g, g.lone)
   if v then
-    budget = budget - 1
+    endings = endings - 1
     visits[#visits + 1] = v
   else
     g.lone, g.lone_end = NOBODY, NEVER
+    doubt(g)
   end
   return visits
 end
@@ -292,18 +298,32 @@ local function sort_by_end(visits)
   end
 end
 
+-- Ends what has run out, as far as the `endings` go. g.crowded_inside, g.crowded_outside: there is more of
+-- it, so that in_use, or waiters and present, count some who are not here any more.
 local function reap(g)
   local ended = due_inside(g)
   sort_by_end(ended)
   for _, v in ipairs(ended) do reap_inside(g, v) end
-  if budget > 0 then
+  if endings > 0 then
     for _, v in ipairs(due_in_set(g, 2)) do pass_over(g, v) end
   end
-  g.next_due = math.min(g.lone_end, first_score(g, 1), first_score(g, 2))
-  if g.next_due <= g.now then g.more = true end
+  local inside, outside = math.min(g.lone_end, first_score(g, 1)), first_score(g, 2)
+  g.next_due = math.min(inside, outside)
+  g.crowded_inside, g.crowded_outside = inside <= g.now, outside <= g.now
+  if g.next_due <= g.now then
+    g.more = (g.doubtful or (g.crowded_inside and g.waiters ~= 0)) and SOON or LATER
+  end
 end
 
-local function nth(g, n) return find(g, redis.call('ZRANGE', KEYS[g.at + 3], n, n)[1]) end
+-- One visit whose time has come, before it is its turn to be ended.
+local function reap_one(g, v)
+  if is_in_line(v) then pass_over(g, v) else reap_inside(g, v) end
+end
+
+local function nth(g, n)
+  local id = redis.call('ZRANGE', KEYS[g.at + 3], n, n)[1]
+  return id and find(g, id) or doubt(g)
+end
 
 -- Draws from a lottery: whom, and whether there is anything to draw for.
 local function draw_one(g)
@@ -317,10 +337,12 @@ local function draw_one(g)
   -- oldest has the most.
   local function drawn()
     if g.order == LOTTERY then return nth(g, below(g.present)) end
-    local most = tickets(nth(g, 0))
+    local first = nth(g, 0)
+    local most = first and tickets(first)
     local oldest
     for _ = 1, 64 do
-      local v = nth(g, below(g.present))
+      local v = most and nth(g, below(g.present))
+      if not v then return nil end
       if below(most) < tickets(v) then return v end
       if not oldest or v.place < oldest.place then oldest = v end
     end
@@ -337,6 +359,7 @@ local function draw_one(g)
 
   local before = draw
   local v = drawn()
+  if not v then return nil end
   if may_win(v) then
     g.has_drawn, g.drawn = 1, v.id
   else
@@ -345,11 +368,32 @@ local function draw_one(g)
   return v
 end
 
--- Whose turn it is. REQUIRES: somebody is present.
+local FEW = 16
+
+local function after_now(g) return '(' .. string.format('%.0f', g.now) end
+
+-- Of those in the line whose time has not come the first who is present, or nil; and whether that is known,
+-- because they are few.
+local function first_alive(g)
+  local ids = redis.call('ZRANGEBYSCORE', KEYS[g.at + 2], after_now(g), '+inf', 'LIMIT', 0, FEW)
+  local first
+  for _, id in ipairs(ids) do
+    local v = find(g, id)
+    if not v then return doubt(g), false end
+    if v.state == WAITING and (not first or v.place < first.place) then first = v end
+  end
+  return first, #ids < FEW
+end
+
+-- Whose turn it is; nil if it is nobody's, or the gate's parts do not agree. REQUIRES: somebody is present.
 local function candidate(g)
+  if g.crowded_outside and (g.order == FIFO or g.order == PRIORITY) then
+    local first, is_known = first_alive(g)
+    if is_known then return first end
+  end
   if g.order == FIFO or g.order == PRIORITY then return nth(g, 0) end
   -- A lottery keeps to its draw until that visitor is in or away.
-  if g.has_drawn == 1 then return find(g, g.drawn) end
+  if g.has_drawn == 1 then return find(g, g.drawn) or doubt(g) end
   return draw_one(g)
 end
 
@@ -403,13 +447,21 @@ local function advance(g)
     g.next_due = math.min(g.next_due, paused)
     return
   end
+  local any = false
   while g.present ~= 0 and not is_full(g) do
-    if budget <= 0 then
-      g.more = true
+    if grants <= 0 then
+      g.more = any and SOON or g.more or LATER
       return
     end
-    budget = budget - 1
-    if not hand_over(g, candidate(g)) then return end
+    grants = grants - 1
+    local v = candidate(g)
+    if v and deadline(v) <= g.now then
+      reap_one(g, v)
+    elseif not v or not hand_over(g, v) then
+      return
+    else
+      any = true
+    end
   end
 end
 
@@ -417,11 +469,23 @@ end
 -- of it yet.
 local function settle(g)
   if g.now >= g.next_due then reap(g) end
-  if g.waiters ~= 0 and not g.more then advance(g) end
+  if g.waiters ~= 0 and not g.doubtful then advance(g) end
+end
+
+-- Whether a newcomer overtakes nobody; nil if that is not known yet.
+local function is_clear(g)
+  if g.present == 0 then return true end
+  if not g.crowded_outside then return false end
+  local first, is_known = first_alive(g)
+  if is_known or first then return not first end
 end
 
 -- 1-based, in the order of the line; those who are absent do not count.
-local function position(g, v) return redis.call('ZRANK', KEYS[g.at + 3], v.id) + 1 end
+local function position(g, v)
+  local rank = redis.call('ZRANK', KEYS[g.at + 3], v.id)
+  if not rank then doubt(g) end
+  return (rank or 0) + 1
+end
 
 -- The position that a newcomer would have.
 local function next_position(g, priority)

@@ -5,8 +5,9 @@
 --
 -- KEYS, ARGV and reply: release.lua
 
-local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 'p')
-if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
+local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 'p', 's', 'r')
+if (DELAY == 0 or (RUN and read[5] == RUN)) and read[1] and read[2]
+  and string.byte(read[1]) == SCHEMA and read[4] == SOUND then
   local _, _, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence, in_use,
     holders, visits, waiters, line_limit, arrivals, slots, freed, limit, exclusive, disagree, aging_base,
     aging_per_second, aging_max, has_drawn, drawn, rate_due, last_grant, interval, quick =
@@ -22,13 +23,13 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
   if usual and waiters == 0 then
     done = true
     local frees = slot >= 0 and slot < slots - 1
-    if frees and freed == 0 then redis.call('ZRANK', KEYS[5], '') end -- Ends here if it is no set.
-    redis.call('HDEL', KEYS[1], ARGV[2])
+    if frees and freed == 0 then redis.call('ZCARD', KEYS[5]) end -- Ends here if it is no set.
     if is_lone then
       lone, lone_end = NOBODY, NEVER
     else
-      redis.call('ZREM', KEYS[2], ARGV[2])
+      redis.call('ZREM', KEYS[2], ARGV[2]) -- And here.
     end
+    redis.call('HDEL', KEYS[1], ARGV[2], 's')
     if slot >= 0 and slot == slots - 1 then
       slots = slot
     elseif frees then
@@ -39,7 +40,7 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
       freed = freed + 1
     end
     if freed > 0 and freed == slots then
-      redis.call('DEL', KEYS[5])
+      redis.call('UNLINK', KEYS[5])
       freed, slots = 0, 0
     end
     in_use, holders, visits, rate_due = in_use - weight, holders - 1, visits - 1, 0
@@ -47,23 +48,26 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
     and freed == 0 and override < 0 and (read[3] or '') == ''
     and (present == 1 or in_use >= line_limit) then
     head = redis.call('ZRANGE', KEYS[4], '0', '0')[1]
-    local packed = redis.call('HGET', KEYS[1], head)
-    local _, _, _, several, confirmed, _, _, its_weight, its_limit, _, _, _, _, _, _, _, _, _, _,
-      claim_window, _, _, _, _, _, _, channel, _, at = struct.unpack(VISIT, packed)
-    if at > #packed and several == 0 and its_weight == 1 and in_use <= its_limit
+    local packed = head and redis.call('HGET', KEYS[1], head)
+    local several, confirmed, its_weight, its_limit, claim_window, channel, at
+    if packed then
+      _, _, _, several, confirmed, _, _, its_weight, its_limit, _, _, _, _, _, _, _, _, _, _,
+        claim_window, _, _, _, _, _, _, channel, _, at = struct.unpack(VISIT, packed)
+    end
+    if packed and at > #packed and several == 0 and its_weight == 1 and in_use <= its_limit
       and now + claim_window + SPARE <= kept
-      and (channel == '' or publish(channel, head .. KEYS[1]) > 0
-        or confirmed == 0) then
+      and (channel == '' or publish(channel, head .. KEYS[1]) ~= 0 or confirmed == 0) then
       done = true
       local ends = now + claim_window
-      redis.call('HDEL', KEYS[1], ARGV[2])
+      if not is_lone then redis.call('ZCARD', KEYS[2]) end -- Ends here if it is no set,
+      redis.call('ZREM', KEYS[3], head) -- or here.
+      redis.call('HDEL', KEYS[1], ARGV[2], 's')
       if is_lone or lone_end == NEVER then
         lone, lone_end = head, ends
       else
         redis.call('ZADD', KEYS[2], ends, head)
       end
       if not is_lone then redis.call('ZREM', KEYS[2], ARGV[2]) end
-      redis.call('ZREM', KEYS[3], head)
       redis.call('ZREM', KEYS[4], head)
       fence = math.max(fence + 1, WALL)
       handed = string.char(HANDED) .. string.sub(packed, 2, 16)
@@ -81,9 +85,9 @@ if DELAY == 0 and read[1] and read[2] and string.byte(read[1]) == SCHEMA then
       exclusive, disagree, aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due,
       last_grant, interval, quick)
     if handed then
-      redis.call('HSET', KEYS[1], 'm', meta, head, handed)
+      redis.call('HSET', KEYS[1], 'm', meta, head, handed, 's', SOUND)
     else
-      redis.call('HSET', KEYS[1], 'm', meta)
+      redis.call('HSET', KEYS[1], 'm', meta, 's', SOUND)
     end
     return struct.pack('<dddd', DONE, WALL, 0, 1)
   end

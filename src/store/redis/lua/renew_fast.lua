@@ -4,23 +4,27 @@
 --
 -- KEYS, ARGV and reply: renew.lua
 
-local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2])
-if read[1] and read[2] and ARGV[5] == '0' and string.byte(read[1]) == SCHEMA then
+local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 's')
+if read[1] and read[2] and ARGV[5] == '0' and string.byte(read[1]) == SCHEMA and read[3] == SOUND then
   local _, _, order, _, offset, kept, override, lone, last, _, next_due, lone_end, fence, in_use,
     holders, visits, waiters, line_limit, arrivals, slots, freed, limit, exclusive, disagree, aging_base,
     aging_per_second, aging_max, has_drawn, drawn, _, last_grant, interval, quick =
     struct.unpack(META, read[1])
-  local state, _, _, _, _, _, _, _, _, _, its_fence, revoked, _, granted, joined =
+  local state, _, _, _, _, _, _, _, _, _, its_fence, revoked, its_end, granted, joined =
     struct.unpack('<BBBBBBHI4I4dddddd', read[2])
   local now, ttl = CLOCK + offset, tonumber(ARGV[4])
   if now >= last and now < next_due and state == HOLDING and revoked == 0
     and its_fence == tonumber(ARGV[3]) and waiters == 0
     and math.max(now + ttl, now + IDLE) + SPARE <= kept then
-    redis.call('HDEL', KEYS[1], '') -- What comes after a first write is not refused for want of memory.
+    -- What comes after a first write is not refused for want of memory. This changes nothing, and ends here
+    -- if it is no set.
+    local is_lone = lone == ARGV[2] and lone_end ~= NEVER
+    if is_lone then redis.call('HDEL', KEYS[1], '') else redis.call('ZREM', KEYS[2], '') end
     local ends = now + ttl
-    if lone == ARGV[2] and lone_end ~= NEVER then
+    -- At no moment the set has it end later than its record: early is noticed.
+    if is_lone then
       lone_end = ends
-    else
+    elseif ends < its_end then
       redis.call('ZADD', KEYS[2], ends, ARGV[2])
     end
     redis.call('HSET', KEYS[1],
@@ -30,6 +34,7 @@ if read[1] and read[2] and ARGV[5] == '0' and string.byte(read[1]) == SCHEMA the
         0, last_grant, interval, quick),
       ARGV[2], string.sub(read[2], 1, 40) .. struct.pack('<dddd', ends, granted, joined, ttl)
         .. string.sub(read[2], 73))
+    if not is_lone and ends >= its_end then redis.call('ZADD', KEYS[2], ends, ARGV[2]) end
     return struct.pack('<dddd', DONE, WALL, 0, 0)
   end
 end

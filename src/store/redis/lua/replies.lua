@@ -1,10 +1,10 @@
 -- replies.lua: answers. Every reply is one string of little-endian doubles: its kind, the server's
--- time, 1 if there is more to do at the gate (ask settle.lua), then what the kind has.
+-- time, LATER or SOON if there is more to do at the gate (ask settle.lua), then what the kind has.
 
 local UNKNOWN_RETRY = 1000000 -- Nothing is known of when a gate opens.
 
 local function reply(g, kind, ...)
-  local values = { kind, WALL, g.more and 1 or 0, ... }
+  local values = { kind, WALL, g.more or 0, ... }
   return struct.pack('<' .. string.rep('d', #values), unpack(values))
 end
 

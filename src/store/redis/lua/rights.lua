@@ -11,7 +11,8 @@ for _, command in ipairs({
   { 'HSET', key, 'f', 'v' }, { 'PEXPIRE', key, 1000 }, { 'HGET', key, 'f' }, { 'HMGET', key, 'f' },
   { 'HDEL', key, 'g' }, { 'PERSIST', key }, { 'ZADD', key, 1, 'm' }, { 'ZREM', key, 'm' },
   { 'ZRANGE', key, 0, 0 }, { 'ZRANGEBYSCORE', key, 0, 0 }, { 'ZRANK', key, 'm' },
-  { 'ZCOUNT', key, 0, 0 }, { 'ZPOPMIN', key }, { 'PEXPIRE', key, 1000 }, { 'DEL', key },
+  { 'ZCOUNT', key, 0, 0 }, { 'ZCARD', key }, { 'ZPOPMIN', key }, { 'ZSCAN', key, 0 }, { 'HSCAN', key, 0 },
+  { 'PEXPIRE', key, 1000 }, { 'UNLINK', key },
   { string.find(ARGV[2], '{', 1, true) and 'SPUBLISH' or 'PUBLISH', ARGV[2], '' }, { 'TIME' },
 }) do
   local said = redis.pcall(unpack(command))

@@ -20,13 +20,13 @@ local function is_idle()
 end
 
 if ARGV[2] == '1' and is_idle() then
-  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+  redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
   -- Fences go on growing even if the server's clock was set back.
   if g.fence >= WALL then
     local fence, last, offset = g.fence, g.last, g.offset
     new_meta(g)
     g.forgotten, g.fence, g.last, g.offset = 1, fence, last, offset
-    redis.call('HSET', g.hash, 'm', write_meta(g))
+    redis.call('HSET', g.hash, 'm', write_meta(g), 's', SOUND)
     redis.call('PEXPIRE', g.hash, math.ceil((fence - WALL + SPARE) / 1000))
   end
   return reply(g, DONE, 0)
