@@ -17,7 +17,7 @@ struct Event {
     rejected,        // Refused for `reason`, after `waited`.
     let_past,        // The store failed and the outage policy let it in unguarded.
     failed,          // The store failed and the call with it.
-    release_failed,  // The callable succeeded, but giving back did not; the value is kept.
+    release_failed,  // Giving back after a call failed; its value or exception is kept.
     lost,            // A lease is gone, or can no longer be proven, while somebody has it.
   };
 
