@@ -17,7 +17,7 @@
 namespace airlock::cli {
 namespace {
 
-constexpr int kDeepest = 4'096;       // Nobody descends through more processes than that.
+constexpr int kDeepest = 4'096;      // Nobody descends through more processes than that.
 constexpr std::size_t kBatch = 256;  // Processes that are signalled together.
 constexpr std::size_t kMostMark = 1'024;
 

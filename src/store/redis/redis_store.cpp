@@ -550,8 +550,8 @@ void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
     const ReplyHead head = read_head(fields);
     if (head.kind == AnswerKind::again) {
       Call again = renewal_of(items[i]);
-      const Result result = run(stamped(again), {&items[i].token.gate, 1}, Twice::harmless,
-                                Which::few, deadline);
+      const Result result =
+          run(stamped(again), {&items[i].token.gate, 1}, Twice::harmless, Which::few, deadline);
       items[i].result = result.fields().whole<Renewal>();
       continue;
     }
