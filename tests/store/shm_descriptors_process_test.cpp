@@ -12,6 +12,7 @@
 #include "airlock/shm.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
+#include "store/support/stopping_clock.hpp"
 #include "store/support/temp_dir.hpp"
 
 // Programs close descriptors that they did not open: daemonizers, close_range(), closed standard
@@ -30,28 +31,6 @@ Request ask(std::string_view name, std::uint32_t limit = 1, const GateName& gate
 }
 
 void close_all() { syscall(SYS_close_range, 3U, ~0U, 0U); }
-
-// Closes everything in the middle of a step, with the lock of the shard, and stops there.
-class ClosingClock final : public Clock {
- public:
-  Instant now() noexcept override {
-    if (closes_) {
-      closes_ = false;
-      close_all();
-      raise(SIGSTOP);
-    }
-    return Clock::system().now();
-  }
-  Instant wall() noexcept override { return Clock::system().wall(); }
-  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
-                  Instant deadline) override {
-    Clock::system().wait_until(lock, changed, deadline);
-  }
-  void close_at_next_step() { closes_ = true; }
-
- private:
-  bool closes_ = false;
-};
 
 class ShmDescriptors : public ::testing::Test {
  protected:
@@ -142,10 +121,10 @@ TEST_F(ShmDescriptors, AProcessThatClosedThemStillFindsTheDead) {
 // A step of one that counts as dead would go on beside that of its successor.
 TEST_F(ShmDescriptors, WhoClosesThemInTheMiddleOfAStepKeepsTheLock) {
   Child child([&] {
-    ClosingClock clock;
+    StoppingClock clock;
     const auto store = shm::make_store({.dir = dir_.path()}, clock);
     (void)store->admit(ask("first", 9));
-    clock.close_at_next_step();
+    clock.stop_at_next_step(close_all);
     (void)store->admit(ask("second", 9));
     pause();
   });

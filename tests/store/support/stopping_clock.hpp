@@ -2,6 +2,9 @@
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): raise is POSIX here
 
+#include <functional>
+#include <utility>
+
 #include "airlock/clock.hpp"
 
 namespace airlock {
@@ -10,8 +13,8 @@ namespace airlock {
 class StoppingClock final : public Clock {
  public:
   Instant now() noexcept override {
-    if (stops_) {
-      stops_ = false;
+    if (std::exchange(stops_, false)) {
+      before_();
       raise(SIGSTOP);
     }
     return Clock::system().now();
@@ -21,9 +24,14 @@ class StoppingClock final : public Clock {
                   Instant deadline) override {
     Clock::system().wait_until(lock, changed, deadline);
   }
-  void stop_at_next_step() { stops_ = true; }
+  // `before` is called there first.
+  void stop_at_next_step(std::function<void()> before = [] {}) {
+    before_ = std::move(before);
+    stops_ = true;
+  }
 
  private:
+  std::function<void()> before_;
   bool stops_ = false;
 };
 
