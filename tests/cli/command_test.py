@@ -13,6 +13,7 @@ import unittest
 from command_case import BINARY, CommandCase, RedisCase, eventually, is_alive
 
 USAGE, UNAVAILABLE, REFUSED, LOST = 64, 69, 75, 76
+STORES_PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/stores.md")
 
 
 class Run(CommandCase):
@@ -340,9 +341,9 @@ class Doctor(CommandCase):
 
 
 class RedisDoctor(RedisCase):
-    ACL = ("ACL SETUSER airlock on >pw ~airlock:* &airlock:* -@all +evalsha +eval +scan +publish +subscribe +ping "
-           "+client|setname +info +select +time +hmget +hget +hset +hdel +del +persist +pexpire +zadd +zrem +zrange "
-           "+zrangebyscore +zrank +zcount +zpopmin").split()
+    # The line of docs/stores.md.
+    with open(STORES_PAGE, encoding="utf-8") as page:
+        ACL = next(line.strip() for line in page if "ACL SETUSER" in line).replace(">PASSWORD", ">pw").split()
 
     def levels(self):
         """The findings by level, as one text each, and the status."""
