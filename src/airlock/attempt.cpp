@@ -204,7 +204,7 @@ void Attempt::leave() noexcept {
   try {
     Store& store = entrance_.keeper().store();
     if (watched_) store.unwatch(gate_, visitor_);
-    if (store.is_local() && !is_unsure) {
+    if (!is_unsure) {
       store.leave(gate_, visitor_);
       return;
     }

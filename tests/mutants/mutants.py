@@ -172,7 +172,7 @@ MUTANTS = [
         "redis_connection_redis_test"),
     Mutant(
         "late-reply-is-the-next-ones", "an answer to somebody else",
-        "src/store/redis/connection.hpp", "return broken_ || awaited_ != 0;", "return false;",
+        "src/store/redis/connection.hpp", "return broken_ || may_evict_ || awaited_ != 0;", "return false;",
         "redis_connection_redis_test"),
     Mutant(
         "any-host-name-will-do", "TLS without a check of the name",

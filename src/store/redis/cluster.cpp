@@ -1,6 +1,7 @@
 #include "store/redis/cluster.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -90,10 +91,19 @@ std::vector<Address> Cluster::who_to_ask() {
   return servers;
 }
 
+// Waits while somebody else refreshes. False: there is nothing to do, or no time.
+bool Cluster::begins_refresh(const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  refreshed_.wait_until(lock, deadline.at(), [this] { return !is_refreshing_; });
+  if (is_refreshing_ || Deadline::Clock::now() - last_refresh_ < kBetweenRefreshes) return false;
+  is_refreshing_ = true;
+  return true;
+}
+
 // Where nobody answers there is time for another attempt.
 void Cluster::doubt(const Deadline& deadline) noexcept {
-  const std::unique_lock turn(refreshing_, deadline.at());
-  if (!turn || Deadline::Clock::now() - last_refresh_ < kBetweenRefreshes) return;
+  if (!begins_refresh(deadline)) return;
+  std::optional<Failure> failure;
   std::vector<Commands> commands(1);
   commands[0].add_all({"CLUSTER", "SLOTS"});
   try {
@@ -102,10 +112,15 @@ void Cluster::doubt(const Deadline& deadline) noexcept {
         ask_all(who_to_ask(), commands, {.check = check_map}, deadline.sooner(half));
     take_in(answers.front().replies[0], answers.front().by.host);
   } catch (const StoreError& error) {
-    const std::lock_guard lock(mutex_);
-    last_failure_ = Failure::of(error);
+    failure = Failure::of(error);
   }
-  last_refresh_ = Deadline::Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure) last_failure_ = *failure;
+    last_refresh_ = Deadline::Clock::now();
+    is_refreshing_ = false;
+  }
+  refreshed_.notify_all();
 }
 
 // Each entry: first slot, last slot, primary (host, port, ...), replicas.

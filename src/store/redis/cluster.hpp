@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 
@@ -28,15 +29,17 @@ class Cluster final : public Topology {
  private:
   using Nodes = std::map<std::string, NodePtr, std::less<>>;  // By the text of their address.
 
+  [[nodiscard]] bool begins_refresh(const Deadline& deadline);
   void take_in(const Reply& slots, const std::string& host_asked);
   [[nodiscard]] std::vector<Address> who_to_ask();
   [[nodiscard]] NodePtr find_or_add(const Address& address);
 
   const Options options_;
-  std::timed_mutex refreshing_;  // One at a time; the others use what it found.
-  Deadline::Clock::time_point last_refresh_{};
 
   std::mutex mutex_;
+  bool is_refreshing_ = false;  // One at a time; the others use what it found.
+  std::condition_variable refreshed_;
+  Deadline::Clock::time_point last_refresh_{};
   Nodes nodes_;
   std::map<std::string, Address, std::less<>> addresses_;
   std::array<NodePtr, kSlots> owners_;
