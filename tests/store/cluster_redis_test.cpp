@@ -266,7 +266,8 @@ TEST_P(LostServer, DelaysNothingAtTheOthersAndIsReplaced) {
     asker.stop();
     EXPECT_EQ(asker.failed(), 0U) << asker.last_failure();
     EXPECT_GT(asker.entered(), 200U);
-    EXPECT_LT(asker.slowest(), 100ms) << asker.story(start);
+    // One that waited for the lost server would take the timeout, a second.
+    EXPECT_LT(asker.slowest(), 500ms) << asker.story(start);
   }
   const auto lost_leases = std::ranges::count_if(
       leases, [](const Lease& lease) { return !lease.valid() || lease.lost().stop_requested(); });
