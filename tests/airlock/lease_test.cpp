@@ -277,7 +277,7 @@ TEST_P(LeaseTest, WhatIsOwedIsGivenUpWhenItHasEndedByItself) {
   store_->down(true);
   lease.reset();
   pass(6s);
-  EXPECT_TRUE(flush(store_, 0s));
+  EXPECT_TRUE(eventually([&] { return flush(store_, 0s); }));
 }
 
 TEST_P(LeaseTest, AStoreThatWasClosedBeforeAnythingUsedItIsClosed) {

@@ -175,7 +175,8 @@ TEST_F(RedisTls, IsRefusedToAnUnknownAuthority) {
   serve("server");
   EXPECT_THAT(failure_of(uri("localhost", "?ca=" + certificates().cert("other"))),
               HasSubstr("self-signed certificate"));
-  EXPECT_THAT(failure_of(uri("localhost", "")), HasSubstr("certificate"));
+  // The system's authorities are many to read, under a sanitizer.
+  EXPECT_THAT(failure_of(uri("localhost", "?timeout=10s")), HasSubstr("certificate"));
 }
 
 TEST_F(RedisTls, IsRefusedToAnotherHost) {
