@@ -1,4 +1,4 @@
-# Embeds the Redis scripts: every step is its prelude and itself, one text with its SHA-1.
+# Embeds the Redis scripts: every step is its prelude and itself, one text without comments, with its SHA-1.
 #
 #   airlock_embed_scripts(TIME FILE OUTPUT FILE NAMESPACE NAME)
 
@@ -29,6 +29,7 @@ function(airlock_embed_scripts)
     foreach(file IN LISTS files)
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
       file(READ ${file} part)
+      string(REGEX REPLACE "\n *--[^\n]*" "" part "\n${part}")
       string(APPEND text "${part}")
     endforeach()
     string(SHA1 sha "${text}")
