@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -94,8 +95,8 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, Value& value,
                         const std::vector<std::pair<std::string, Value>>& choices,
                         const std::string& help) {
   const auto read = [&value, choices](const std::string& text) {
-    std::vector<std::string> words;
-    for (const auto& choice : choices) words.push_back(choice.first);
+    std::vector<std::string> words(choices.size());
+    std::ranges::transform(choices, words.begin(), [](const auto& each) { return each.first; });
     value = choices[parse_choice(text, words)].second;
   };
   return add_text(app, name, read, help);
