@@ -295,6 +295,12 @@ Reply Client::ask(Node& node, const Commands& commands, const Deadline& deadline
   }
 }
 
+std::uint64_t Client::connections() {
+  return has_slots()
+             ? 0
+             : topology_->node_of(0, Deadline(Deadline::Clock::time_point{}))->pool.opened();
+}
+
 // --- hearing ---
 
 // Before Redis 7 a cluster knows no channels of slots: every server passes on what any one says.

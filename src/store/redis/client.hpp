@@ -46,6 +46,11 @@ class Client {
     return topology_->all(deadline);
   }
 
+  // Whether there are several servers, each with slots of its own.
+  [[nodiscard]] bool has_slots() const noexcept { return topology_->has_slots(); }
+  // How many connections were opened to the one server that there is; of several nobody counts them.
+  [[nodiscard]] std::uint64_t connections();
+
   // Where the waiters of a gate hear. Null if there is no such place yet and `make` is false.
   [[nodiscard]] std::shared_ptr<Ear> ear(const GateName& gate, bool make = true);
   [[nodiscard]] std::vector<std::shared_ptr<Ear>> ears();

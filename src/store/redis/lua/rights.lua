@@ -9,8 +9,8 @@ local key = KEYS[1]
 local failures = {}
 for _, command in ipairs({
   { 'HSET', key, 'f', 'v' }, { 'PEXPIRE', key, 1000 }, { 'HGET', key, 'f' }, { 'HMGET', key, 'f' },
-  { 'HDEL', key, 'g' }, { 'PERSIST', key }, { 'ZADD', key, 1, 'm' }, { 'ZREM', key, 'm' },
-  { 'ZRANGE', key, 0, 0 }, { 'ZRANGEBYSCORE', key, 0, 0 }, { 'ZRANK', key, 'm' },
+  { 'HSCAN', key, '0' }, { 'HDEL', key, 'g' }, { 'PERSIST', key }, { 'ZADD', key, 1, 'm' },
+  { 'ZREM', key, 'm' }, { 'ZRANGE', key, 0, 0 }, { 'ZRANGEBYSCORE', key, 0, 0 }, { 'ZRANK', key, 'm' },
   { 'ZCOUNT', key, 0, 0 }, { 'ZPOPMIN', key }, { 'PEXPIRE', key, 1000 }, { 'DEL', key },
   { string.find(ARGV[2], '{', 1, true) and 'SPUBLISH' or 'PUBLISH', ARGV[2], '' }, { 'TIME' },
 }) do
