@@ -33,7 +33,8 @@ class RedisServer {
   [[nodiscard]] redis::Address least_address();
   static constexpr std::string_view kLeastRights =
       "-@all +evalsha +eval +scan +publish +subscribe +ping +client|setname +info +select +time "
-      "+hmget +hget +hset +hdel +hscan +del +persist +pexpire +zadd +zrem +zrange +zrangebyscore +zrank "
+      "+hmget +hget +hset +hdel +hscan +del +persist +pexpire +zadd +zrem +zrange +zrangebyscore "
+      "+zrank "
       "+zcount +zpopmin";
 
   [[nodiscard]] int pid() const noexcept { return process_.pid(); }
