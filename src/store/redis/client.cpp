@@ -76,12 +76,15 @@ struct Client::Exchange {
   bool acknowledged = true;
 };
 
+bool Client::awaits_replicas(std::span<const Call* const> calls) const {
+  return options_.replicas_ack != 0 &&
+         std::ranges::any_of(calls, [](const Call* call) { return call->is_lasting(); });
+}
+
 Client::Exchange Client::exchange(Connection& connection, std::span<const Call* const> calls,
                                   Call::By by, bool asking, const Deadline& deadline) const {
   const bool checks = connection.is_check_due();
-  const bool waits = options_.replicas_ack != 0 && std::ranges::any_of(calls, [](const Call* call) {
-                       return call->is_lasting();
-                     });
+  const bool waits = awaits_replicas(calls);
   std::string bytes;
   Commands extra;
   for (const Call* const call : calls) {
@@ -110,7 +113,12 @@ Client::Exchange Client::exchange(Connection& connection, std::span<const Call* 
     if (replicas.is_error()) throw unknown(refusal_of(replicas.text()));  // The calls were made.
     done.acknowledged = replicas.integer() >= options_.replicas_ack;
   }
-  if (by == Call::By::text) return done;
+  if (by == Call::By::sha1) send_unknown_scripts(connection, calls, asking, deadline, done);
+  return done;
+}
+
+void Client::send_unknown_scripts(Connection& connection, std::span<const Call* const> calls,
+                                  bool asking, const Deadline& deadline, Exchange& done) const {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (!is_unknown_script(done.replies[i])) continue;
     Exchange again = exchange(connection, calls.subspan(i, 1), Call::By::text, asking, deadline);
@@ -118,7 +126,6 @@ Client::Exchange Client::exchange(Connection& connection, std::span<const Call* 
     if (calls[i]->is_lasting()) done.acknowledged = again.acknowledged;
     if (!is_unknown_script(done.replies.back())) done.in_order = i + 1 == calls.size();
   }
-  return done;
 }
 
 // Where another server may take over, one that says nothing is not waited for to the end.
@@ -153,11 +160,18 @@ NodePtr Client::follow(const Redirection& to, const std::string& host_asked) {
   return nullptr;
 }
 
+// Empty in the usual case, that nothing goes ahead.
+std::vector<const Call*> Client::joined(std::span<const Call> ahead, const Call& call) {
+  std::vector<const Call*> all;
+  if (ahead.empty()) return all;
+  for (const Call& each : ahead) all.push_back(&each);
+  all.push_back(&call);
+  return all;
+}
+
 Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline,
                         std::span<const Call> ahead) {
-  std::vector<const Call*> many;  // Empty in the usual case.
-  for (const Call& each : ahead) many.push_back(&each);
-  if (!many.empty()) many.push_back(&call);
+  const std::vector<const Call*> many = joined(ahead, call);
   const Call* const one = &call;
   const std::span<const Call* const> calls = many.empty() ? std::span(&one, 1) : std::span(many);
   Ran ran;

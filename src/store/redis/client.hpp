@@ -77,6 +77,11 @@ class Client {
   struct Part;
   struct Unanswered;
 
+  [[nodiscard]] bool awaits_replicas(std::span<const Call* const> calls) const;
+  [[nodiscard]] static std::vector<const Call*> joined(std::span<const Call> ahead,
+                                                       const Call& call);
+  void send_unknown_scripts(Connection& connection, std::span<const Call* const> calls, bool asking,
+                            const Deadline& deadline, Exchange& done) const;
   [[nodiscard]] Exchange exchange(Connection& connection, std::span<const Call* const> calls,
                                   Call::By by, bool asking, const Deadline& deadline) const;
   [[nodiscard]] Deadline of_one_attempt(Twice twice, const Deadline& deadline) const;

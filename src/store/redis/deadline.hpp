@@ -23,7 +23,8 @@ class Deadline {
   }
   [[nodiscard]] Deadline sooner(Duration timeout) const {
     Deadline other = *this;
-    other.at_ = std::min(at_, Clock::now() + timeout);
+    const Clock::time_point now = Clock::now();
+    if (timeout < std::chrono::duration_cast<Duration>(at_ - now)) other.at_ = now + timeout;
     return other;
   }
 
