@@ -7,7 +7,7 @@ A crowd is so many clients at so few slots, each holding for so long, again and 
 contestants take turns, round after round. Each writes when its clients asked, came in and went, and everything that is
 said of them is computed from that, here, in the same way for all (bench/crowd/crowd.hpp has the protocol).
 
-FOLDER/crowds.json has all that was found; FOLDER/summary.json, a list as airlock_bench writes it, gets a row for each
+FOLDER/crowds.json has all that was found; FOLDER/summary.json, a list as ratios.py writes it, gets a row for each
 crowd: nanoseconds per admission against the least possible, which is the hold divided by the slots.
 """
 
@@ -24,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from contestants import all_contestants, Redis  # noqa: E402
 from machine import describe_machine  # noqa: E402
+from verdict import estimate  # noqa: E402
 from visits import Failure, run_orphan, run_visits  # noqa: E402
 
 # What is asked of everybody. `ms` is how long a round takes.
@@ -113,20 +114,19 @@ def run_orphans(contestants, redis):
 
 
 def row(crowd):
-    """As airlock_bench writes them."""
+    """As ratios.py writes them."""
     ideal = max(crowd["hold_us"] * 1000 / min(crowd["slots"], crowd["clients"]), 1)
-    each = [1e9 / rate for rate in crowd["all_per_second"]]
-    value = 1e9 / crowd["per_second"]
-    spread = max(each) - min(each)
+    found = estimate([1e9 / rate / ideal for rate in crowd["all_per_second"]])
     return {
         "name": f"crowd: {crowd['contestant']}, {crowd['clients']} clients at {crowd['slots']} slots, "
                 f"{crowd['hold_us'] / 1000:g} ms inside, against no time lost between two",
-        "value": round(value, 1),
+        "value": round(1e9 / crowd["per_second"], 1),
         "reference": ideal,
-        "ratio": round(value / ideal, 4),
-        "spread": round(spread / ideal, 4),
+        "ratio": round(found.ratio, 4),
+        "spread": round(found.spread, 4),
         "aim": None,
-        "holds": None,
+        "verdict": None,
+        "passes": crowd["rounds"],
     }
 
 

@@ -3,8 +3,7 @@
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
 
 #include <algorithm>
-#include <cmath>
-#include <span>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -53,22 +52,16 @@ class Side {
   std::uint64_t done_ = 0;
 };
 
-// Between the two nearest where it falls between them.
-double quantile(std::span<const double> sorted, double part) {
-  const double place = part * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
+double median(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const std::size_t half = samples.size() / 2;
+  return samples.size() % 2 == 1 ? samples[half] : std::midpoint(samples[half - 1], samples[half]);
 }
 
 }  // namespace
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::logic_error(std::string("this should hold and does not: ") + what);
-}
-
-std::optional<bool> Result::holds() const {
-  return aim ? std::optional(ratio <= *aim) : std::nullopt;
 }
 
 Result measure(const Row& row, const Effort& usual) {
@@ -92,16 +85,12 @@ Result measure(const Row& row, const Effort& usual) {
   subject.check();
   reference.check();
 
-  for (auto* samples : {&values, &references, &ratios}) std::ranges::sort(*samples);
   return {.name = row.name,
           .against = row.against,
-          .value = quantile(values, 0.5),
-          .reference = quantile(references, 0.5),
-          .ratio = quantile(ratios, 0.5),
-          .spread = quantile(ratios, 0.75) - quantile(ratios, 0.25),
-          .aim = row.aim,
-          .rounds = ratios.size(),
-          .complete = ratios.size() == effort.rounds};
+          .value = median(values),
+          .reference = median(references),
+          .ratio = median(ratios),
+          .aim = row.aim};
 }
 
 }  // namespace airlock::bench

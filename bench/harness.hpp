@@ -21,7 +21,8 @@
 //
 // Both sides are warmed up, then take turns, A B A B ..., in batches long enough for the clock. A round is one batch of
 // each and has one ratio, so whatever slows the machine for longer than a round slows both. The median of the ratios is
-// the result, their interquartile range the spread.
+// the result. How certain it is, and whether an aim is held, is for those to say who run the program several times:
+// bench/ratios.py.
 
 namespace airlock::bench {
 
@@ -59,23 +60,22 @@ struct Effort {
   std::chrono::nanoseconds warm_up;  // Of each side, at least.
   std::chrono::nanoseconds batch;    // At least.
   std::size_t rounds;
-  std::chrono::nanoseconds
-      limit;  // No new round after this, on a busy machine; a few are always there.
+  std::chrono::nanoseconds limit;  // No new round after this; a few are always there.
 };
 
-inline constexpr Effort kFull{.warm_up = std::chrono::milliseconds(400),
+inline constexpr Effort kFull{.warm_up = std::chrono::milliseconds(150),
                               .batch = std::chrono::milliseconds(4),
-                              .rounds = 301,
-                              .limit = std::chrono::seconds(5)};
-inline constexpr Effort kQuick{.warm_up = std::chrono::milliseconds(100),
+                              .rounds = 61,
+                              .limit = std::chrono::milliseconds(1500)};
+inline constexpr Effort kQuick{.warm_up = std::chrono::milliseconds(50),
                                .batch = std::chrono::milliseconds(2),
-                               .rounds = 101,
-                               .limit = std::chrono::seconds(1)};
+                               .rounds = 31,
+                               .limit = std::chrono::milliseconds(500)};
 // For what has many rows, each one point of a line.
-inline constexpr Effort kRough{.warm_up = std::chrono::milliseconds(40),
+inline constexpr Effort kRough{.warm_up = std::chrono::milliseconds(20),
                                .batch = std::chrono::milliseconds(2),
-                               .rounds = 51,
-                               .limit = std::chrono::seconds(1)};
+                               .rounds = 21,
+                               .limit = std::chrono::milliseconds(500)};
 
 struct Row {
   std::string name;           // With `against` it says what is measured.
@@ -96,13 +96,7 @@ struct Result {
   double value = 0;      // Nanoseconds per operation, median over the rounds.
   double reference = 0;  // The same of the other side.
   double ratio = 0;      // Median of the rounds' ratios; near value / reference but not the same.
-  double spread = 0;     // Interquartile range of the rounds' ratios.
   std::optional<double> aim;
-  std::size_t rounds = 0;
-  bool complete = true;  // As many rounds as there should be.
-
-  // Empty without an aim.
-  [[nodiscard]] std::optional<bool> holds() const;
 };
 
 [[nodiscard]] Result measure(const Row& row, const Effort& usual);

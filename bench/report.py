@@ -30,7 +30,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child, td:last-child { text-align: left; white-space: normal; }
 tr.ours { background: var(--soft); font-weight: 600; }
-.missed { color: #d55e00; font-weight: 600; }
+.missed { color: #d55e00; font-weight: 600; } .undecided { font-style: italic; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(460px, 1fr)); gap: 1rem 2rem; }
 svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: currentColor; }
 svg .grid { stroke: var(--line); stroke-width: 1; }
@@ -60,7 +60,7 @@ def markdown(rows, found, sizes):
 def html_table(table, with_title):
     def cell(value):
         words = html.escape(str(value))
-        return f'<td class="missed">{words}</td>' if words == "missed" else f"<td>{words}</td>"
+        return f'<td class="{words}">{words}</td>' if words in ("missed", "undecided") else f"<td>{words}</td>"
 
     header = "".join(f"<th>{html.escape(name)}</th>" for name in table.header)
     body = "".join(

@@ -16,21 +16,24 @@ sys.path.insert(0, str(HERE))
 import report  # noqa: E402
 import visits  # noqa: E402
 
-KEYS = ["name", "value", "reference", "ratio", "spread", "aim", "holds"]
+KEYS = ["name", "value", "reference", "ratio", "spread", "aim", "verdict", "passes"]
 
 
 def check_rows(program, folder):
     out = folder / "summary.json"
-    for name in ["memory: rate decision, one", "growth: memory: 10 holders"]:
-        subprocess.run([program, "--quick", "--filter", name, "--out", out], check=True)
+    measure = [sys.executable, HERE / "ratios.py", program, "--quick", "--out", out, "--filter"]
+    for name, words in [("memory: rate decision, one", ["held", "missed", "undecided"]),
+                        ("growth: memory: 10 holders", [None])]:
+        done = subprocess.run([*measure, name], check=True, stdout=subprocess.PIPE, text=True)
         rows = json.loads(out.read_text())
         assert [list(row) for row in rows] == [KEYS], rows
         row = rows[0]
-        assert row["value"] > 0 and row["reference"] > 0, row
-        assert row["aim"] is None or row["holds"] == (row["ratio"] <= row["aim"]), row
+        assert row["value"] > 0 and row["reference"] > 0 and row["spread"] > 0, row
+        assert row["verdict"] in words and row["passes"] >= 3, row
+        assert " ± " in done.stdout and " undecided\n" in done.stdout, done.stdout
 
-    wrong = subprocess.run([program, "--filter", "no such row"], stderr=subprocess.DEVNULL, check=False)
-    assert wrong.returncode == 2, wrong
+    wrong = subprocess.run([*measure, "no such row"], stderr=subprocess.PIPE, text=True, check=False)
+    assert wrong.returncode == 1 and "no such row" in wrong.stderr, wrong
 
 
 def check_crowd(programs, folder):

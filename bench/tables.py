@@ -1,7 +1,13 @@
 """What a run found, as tables: for the report and for docs/performance.md."""
 
 import dataclasses
+import pathlib
 import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import verdict  # noqa: E402
 
 FAMILIES = {
     "thread": "Threads of one process",
@@ -150,12 +156,14 @@ def aims_table(rows):
     def cells(row):
         name, _, against = row["name"].partition(", against ")
         aim = "" if row["aim"] is None else f"<= {row['aim']:.3g}"
-        verdict = {True: "holds", False: "missed", None: ""}[row["holds"]]
-        return [name, against, time_us(row["value"] / 1000), time_us(row["reference"] / 1000), f"{row['ratio']:.2f}",
-                aim, verdict]
+        return [name, against, time_us(row["value"] / 1000), time_us(row["reference"] / 1000),
+                str(verdict.Estimate(row["ratio"], row["spread"])), aim, row["verdict"] or ""]
 
-    return Table("Ratios", ["what", "against", "it", "the other", "ratio", "aim", ""],
-                 [cells(row) for row in rows if is_plain(row)])
+    some = [row for row in rows if is_plain(row)]
+    words = [row["verdict"] for row in some]
+    return Table("Ratios", ["what", "against", "it", "the other", "ratio", "aim", ""], [cells(row) for row in some],
+                 f"{words.count('held')} aims are held, {words.count('missed')} missed, {words.count('undecided')} undecided: "
+                 "the spread (after ±) is larger than the distance to the aim.")
 
 
 def versions_table(found):
