@@ -52,11 +52,16 @@ def verdict(found, aim):
     return "held" if found.ratio <= aim else "missed"
 
 
+# A change below this is small enough to call two times the same.
+SMALL = 0.05
+
+
 def change(found):
-    """worse, better or same, of the ratio of a new time to an old one."""
-    if found.ratio == 1 or not is_clear(found, 1):
-        return "same"
-    return "worse" if found.ratio > 1 else "better"
+    """Of the ratio of a new time to an old one: worse, better, same, or unclear if a change above SMALL could hide in the
+    spread."""
+    if found.ratio != 1 and is_clear(found, 1):
+        return "worse" if found.ratio > 1 else "better"
+    return "same" if found.spread <= SMALL else "unclear"
 
 
 def repeat(rows, sample, wanted, at_least, at_most, seconds):

@@ -61,6 +61,10 @@ class Change(unittest.TestCase):
         self.assertEqual(verdict.change(Estimate(0.96, 0.05)), "same")
         self.assertEqual(verdict.change(Estimate(1, 0)), "same")
 
+    def test_a_large_spread_is_unclear_unless_the_change_is_larger(self):
+        self.assertEqual(verdict.change(Estimate(1.04, 0.06)), "unclear")
+        self.assertEqual(verdict.change(Estimate(2, 0.5)), "worse")
+
 
 class Repeat(unittest.TestCase):
     def setUp(self):
