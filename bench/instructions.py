@@ -5,7 +5,7 @@
 
 Fails if a path takes over 3 % more than in the table, or if the two do not have the same paths. --update stores what was
 counted. PROGRAM is airlock_instructions of a release build. Counts depend on the compiler: with another one than that of
-the table nothing is checked, which is a failure in CI. They do not depend on the machine or on what else it does: the C library is kept from
+the table nothing is checked, which is a failure in CI. They do not depend on what else the machine does: the C library is kept from
 choosing by the processor, time stands still in PROGRAM, and only the thread that runs the path counts.
 """
 
@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 TIMES = 1000
+SECONDS = 300  # On an idle machine it takes one.
 GROWTH = 1.03
 COMPILER = "# compiler: "
 HEAD = """# Instructions of one operation on the hot paths. ./dev instructions counts and compares them, with --update it writes
@@ -45,8 +46,11 @@ def paths_of(program):
 def count(program, path):
     words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=airlock_counted",
              program, path, str(TIMES)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False,
-                          env={**os.environ, "GLIBC_TUNABLES": OLD_PROCESSOR})
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=SECONDS,
+                              env={**os.environ, "GLIBC_TUNABLES": OLD_PROCESSOR})
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"{path}: not counted within {SECONDS} s; do the threads of the library come to rest?") from error
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not found:
         raise Failure(f"{path}: valgrind exits with {done.returncode}\n{done.stderr.strip()}")
