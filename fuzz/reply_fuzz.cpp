@@ -23,15 +23,18 @@ void read_script_reply(std::string_view text) {
   try_to([](redis::Unpacker& fields) { (void)redis::read_granted(fields, {.gate = "gate"}); });
   try_to([](redis::Unpacker& fields) { (void)redis::read_queued(fields); });
   try_to([](redis::Unpacker& fields) { (void)redis::read_refused(fields); });
-  try_to([](redis::Unpacker& fields) { (void)redis::read_counts(fields); });
+  const std::vector<std::string_view> parts = {text.substr(0, 16), text.substr(text.size() / 2)};
+  const redis::LookParts look = {.head = text, .rates = parts, .pauses = text, .now = text};
+  try_to([&](redis::Unpacker&) { (void)redis::read_view("gate", look); });
   try_to([&](redis::Unpacker&) {
-    const std::vector<std::string_view> parts = {text, text.substr(text.size() / 2)};
-    (void)redis::read_view("gate", {.head = text,
-                                    .holders = parts,
-                                    .waiters = parts,
-                                    .rates = parts,
-                                    .pauses = text,
-                                    .now = text});
+    redis::Visits visits;
+    visits.add(parts[0], parts[1]);
+    GateView view{.name = "gate", .counts = {}};
+    visits.show_in(view, Duration(0));
+  });
+  try_to([&](redis::Unpacker&) {
+    redis::Summary summary("gate", {.look = look, .rest = text, .ended = text, .holder = parts});
+    summary.leave_out(text);
   });
 }
 

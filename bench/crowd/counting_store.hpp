@@ -34,6 +34,7 @@ class CountingStore final : public Store {
   [[nodiscard]] std::optional<Granted> adopt(const Token& token) override {
     return step().adopt(token);
   }
+  [[nodiscard]] bool holds(const Token& token) override { return step().holds(token); }
   [[nodiscard]] std::optional<GateView> look(const GateName& gate) override {
     return step().look(gate);
   }
@@ -41,6 +42,10 @@ class CountingStore final : public Store {
     return step().counts(gates);
   }
   [[nodiscard]] std::vector<std::string> list() override { return step().list(); }
+  [[nodiscard]] std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) override {
+    return step().survey(include);
+  }
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
     step().set_limit(gate, limit);
   }

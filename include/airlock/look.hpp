@@ -12,7 +12,8 @@
 #include "airlock/request.hpp"
 #include "airlock/token.hpp"
 
-// What an operator sees of a gate: one consistent moment, expired things left out.
+// What an operator sees of a gate, expired things left out. One consistent moment; docs/guarantees.md
+// says where a store reads large gates in portions.
 
 namespace airlock {
 
@@ -104,6 +105,12 @@ struct GateView {
   std::vector<RateView> rates = {};
   std::vector<PauseView> pauses = {};
   Counters counters = {};
+};
+
+// One gate of a survey.
+struct GateSummary {
+  GateView gate;  // Its line is left out, and its holders but for the only one of a lock.
+  std::string unreadable = {};  // Not empty: why only its name is known.
 };
 
 }  // namespace airlock

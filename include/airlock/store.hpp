@@ -107,10 +107,19 @@ class AIRLOCK_EXPORT Store {
   // Detached -> bound to this process. Empty: gone.
   [[nodiscard]] virtual std::optional<Granted> adopt(const Token& token) = 0;
 
+  // Whether the lease has not ended, however full its gate is.
+  [[nodiscard]] virtual bool holds(const Token& token) = 0;
+
   // Empty: the store knows nothing of the gate.
   [[nodiscard]] virtual std::optional<GateView> look(const GateName& gate) = 0;
   [[nodiscard]] virtual std::vector<GateCounts> counts(std::span<const GateName> gates) = 0;
   [[nodiscard]] virtual std::vector<std::string> list() = 0;  // Sorted.
+
+  // All gates that `include` says yes to, sorted by name, each in a step of its own. What cannot be
+  // read of one hinders no other.
+  [[nodiscard]] virtual std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) = 0;
+  [[nodiscard]] std::vector<GateSummary> survey();
 
   // Overrides every request's own limit until cleared (nullopt). Raising admits the line at once,
   // lowering drains.

@@ -101,6 +101,7 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
   using Store::pause;
   using Store::renew;
   using Store::resume;
+  using Store::survey;
 
   bool is_local() const noexcept override;
   StoreId id() override;
@@ -114,9 +115,12 @@ class AIRLOCK_EXPORT FaultyStore final : public Store {
   bool release_soon(const Token& token, Instant until, bool by_next_step) noexcept override;
   bool disown(const Token& token) override;
   std::optional<Granted> adopt(const Token& token) override;
+  bool holds(const Token& token) override;
   std::optional<GateView> look(const GateName& gate) override;
   std::vector<GateCounts> counts(std::span<const GateName> gates) override;
   std::vector<std::string> list() override;
+  std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) override;
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override;
   void pause(const GateName& gate, Duration duration, std::string_view reporter) override;
   bool resume(const GateName& gate, std::string_view reporter) override;

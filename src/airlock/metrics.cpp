@@ -12,7 +12,6 @@ namespace {
 
 using prometheus::Text;
 
-// What is written of a gate; holders and line are not kept.
 struct Gate {
   std::string name;
   GateCounts counts;
@@ -20,16 +19,20 @@ struct Gate {
   Counters counters;
 };
 
-using Gates = std::vector<Gate>;
+struct Gates {
+  std::vector<Gate> all;
+  std::size_t unreadable = 0;
+};
 
 Gates read(Store& store, const std::function<bool(std::string_view)>& include) {
   Gates gates;
-  for (const std::string& name : store.list()) {
-    if (!include(name)) continue;
-    const auto view = store.look(name);
-    if (!view) continue;  // Forgotten since it was listed.
-    const bool has_limit = view->counts.limit != 0 || view->override_limit;
-    gates.push_back({name, displayed(view->counts), has_limit, view->counters});
+  for (const auto& [gate, unreadable] : store.survey(include)) {
+    if (!unreadable.empty()) {
+      ++gates.unreadable;
+      continue;
+    }
+    const bool has_limit = gate.counts.limit != 0 || gate.override_limit;
+    gates.all.push_back({gate.name, displayed(gate.counts), has_limit, gate.counters});
   }
   return gates;
 }
@@ -37,7 +40,7 @@ Gates read(Store& store, const std::function<bool(std::string_view)>& include) {
 // One value per gate.
 template <typename Value>
 void write_simple(Text& text, const Gates& gates, std::string_view name, const Value& value) {
-  for (const Gate& gate : gates) {
+  for (const Gate& gate : gates.all) {
     text.sample(name, {{"gate", gate.name}}, std::to_string(value(gate)));
   }
 }
@@ -52,7 +55,7 @@ void write_counter(Text& text, const Gates& gates, std::string_view name, std::s
 void write_refused(Text& text, const Gates& gates) {
   constexpr std::string_view kName = "airlock_refused_total";
   text.family(kName, "counter", "Refusals, by reason.");
-  for (const Gate& gate : gates) {
+  for (const Gate& gate : gates.all) {
     for (std::size_t i = 0; i < kReasons; ++i) {
       text.sample(kName, {{"gate", gate.name}, {"reason", to_text(static_cast<Reason>(i))}},
                   std::to_string(gate.counters.refused[i]));
@@ -63,7 +66,7 @@ void write_refused(Text& text, const Gates& gates) {
 void write_lost(Text& text, const Gates& gates) {
   constexpr std::string_view kName = "airlock_leases_lost_total";
   text.family(kName, "counter", "Admissions that ended without a release, by reason.");
-  for (const auto& [name, counts, has_limit, counters] : gates) {
+  for (const auto& [name, counts, has_limit, counters] : gates.all) {
     const auto write = [&, &gate = name](std::string_view reason, std::uint64_t value) {
       text.sample(kName, {{"gate", gate}, {"reason", reason}}, std::to_string(value));
     };
@@ -76,7 +79,7 @@ void write_lost(Text& text, const Gates& gates) {
 // The buckets of the store count apart, those of Prometheus add up.
 void write_waits(Text& text, const Gates& gates) {
   text.family("airlock_wait_seconds", "histogram", "How long those admitted had waited.");
-  for (const Gate& gate : gates) {
+  for (const Gate& gate : gates.all) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < Counters::kWaitBuckets; ++i) {
       const bool last = i == Counters::kWaitBounds.size();
@@ -97,7 +100,7 @@ void write_gauges(Text& text, const Gates& gates) {
   write_simple(text, gates, "airlock_in_use", [](const Gate& g) { return g.counts.in_use; });
 
   text.family("airlock_limit", "gauge", "How much may be inside now.");
-  for (const Gate& gate : gates) {
+  for (const Gate& gate : gates.all) {
     if (!gate.has_limit) continue;
     text.sample("airlock_limit", {{"gate", gate.name}}, std::to_string(gate.counts.limit));
   }
@@ -107,6 +110,10 @@ void write_gauges(Text& text, const Gates& gates) {
 
   text.family("airlock_waiting", "gauge", "Visitors in the line.");
   write_simple(text, gates, "airlock_waiting", [](const Gate& g) { return g.counts.waiting; });
+
+  text.family("airlock_unreadable_gates", "gauge",
+              "Gates that are left out: of another version, or somebody else's keys.");
+  text.sample("airlock_unreadable_gates", {}, std::to_string(gates.unreadable));
 }
 
 }  // namespace

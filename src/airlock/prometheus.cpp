@@ -40,7 +40,7 @@ void Text::sample(std::string_view name, std::initializer_list<Label> labels,
         .append("\"");
     separator = ',';
   }
-  text_.append("} ").append(value).append("\n");
+  text_.append(labels.size() == 0 ? " " : "} ").append(value).append("\n");
 }
 
 }  // namespace airlock::prometheus

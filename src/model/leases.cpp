@@ -124,6 +124,16 @@ std::optional<Granted> Shard::adopt(const Token& token, std::uint32_t hash, Owne
   return answer;
 }
 
+bool Shard::holds(const Token& token, std::uint32_t hash, Moment& moment) {
+  const At<Gate> gate = find_gate(token.gate.view(), hash);
+  if (!gate) return false;
+  if (moment.now >= gate->next_due) settle(gate, moment);
+  const At<Visit> visit = find(gate.ref, token.visitor);
+  if (!visit || !visit->held() || token.fence == 0 || visit->fence() != token.fence) return false;
+  if (visit->hold.get() == Hold::bound) (void)listener_.suspect(visit->owner.get());
+  return true;
+}
+
 // Alone the place is compared and the stamp: the token has its place from the store itself.
 std::optional<Ref> Shard::give_up(const Token& token, Micros now) {
   const auto ref = static_cast<Ref>(token.place);

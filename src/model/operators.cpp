@@ -66,7 +66,7 @@ GateCounts Shard::counts(std::string_view name, std::uint32_t hash, Moment& mome
           .exclusive = gate.exclusive_seen.get() != 0 && gate.limit_seen.get() != 0};
 }
 
-std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, Moment& moment) {
+std::optional<GateView> Shard::summary(std::string_view name, std::uint32_t hash, Moment& moment) {
   const At<Gate> found = find_gate(name, hash);
   if (!found) return std::nullopt;
   GateView view{.name = std::string(name), .counts = counts(name, hash, moment)};
@@ -75,15 +75,9 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   view.limits_disagree = gate.limits_disagree && gate.visits != 0;
   if (gate.order <= Order::aging_lottery) view.order = gate.order;
   view.last_fence = gate.last_fence.get();
-  Leash all(2 * visits_.end() + tiers_.end() + pauses_.end());
-  for (Ref at = gate.inside.first; at != kNone; at = by_deadline().next(at)) {
-    all.step();
-    if (visits_[at].held()) view.holders.push_back(holder_view(visits_[at], moment.now));
-  }
-  std::ranges::stable_sort(view.holders, std::greater(), &HolderView::age);
-  for (Ref at = gate.line.first; at != kNone; at = by_order().next(at)) {
-    all.step();
-    view.line.push_back(waiter_view(visits_[at], moment.now));
+  Leash all(visits_.end() + tiers_.end() + pauses_.end());
+  if (view.counts.exclusive && view.counts.holders == 1) {
+    view.holders = holders_of(gate, moment.now, all);
   }
   for (Ref at = gate.tiers; at != kNone; at = tiers_[at].next) {
     all.step();
@@ -102,6 +96,30 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, M
   }
   std::ranges::sort(view.pauses, {}, &PauseView::reporter);
   view.counters = read(gate.tallies);
+  return view;
+}
+
+// Oldest first.
+std::vector<HolderView> Shard::holders_of(const Gate& gate, Micros now, Leash& leash) const {
+  std::vector<HolderView> holders;
+  for (Ref at = gate.inside.first; at != kNone; at = by_deadline().next(at)) {
+    leash.step();
+    if (visits_[at].held()) holders.push_back(holder_view(visits_[at], now));
+  }
+  std::ranges::stable_sort(holders, std::greater(), &HolderView::age);
+  return holders;
+}
+
+std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash, Moment& moment) {
+  std::optional<GateView> view = summary(name, hash, moment);
+  if (!view) return std::nullopt;
+  const Gate& gate = *find_gate(name, hash);
+  Leash all(2 * visits_.end());
+  view->holders = holders_of(gate, moment.now, all);
+  for (Ref at = gate.line.first; at != kNone; at = by_order().next(at)) {
+    all.step();
+    view->line.push_back(waiter_view(visits_[at], moment.now));
+  }
   return view;
 }
 

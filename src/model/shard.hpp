@@ -97,7 +97,11 @@ class Shard {
   bool disown(const Token& token, std::uint32_t hash, Moment& moment);
   std::optional<Granted> adopt(const Token& token, std::uint32_t hash, Owner owner, Moment& moment);
 
+  bool holds(const Token& token, std::uint32_t hash, Moment& moment);
+
   std::optional<GateView> look(std::string_view name, std::uint32_t hash, Moment& moment);
+  // The same without the line, and without holders but for the only one of a lock.
+  std::optional<GateView> summary(std::string_view name, std::uint32_t hash, Moment& moment);
   GateCounts counts(std::string_view name, std::uint32_t hash, Moment& moment);
   void list(std::vector<std::string>& names, Moment& moment);
 
@@ -294,6 +298,8 @@ class Shard {
     return present_below(gate.line.root);
   }
   [[nodiscard]] Micros next_event(Gate& gate, Micros now);
+  [[nodiscard]] std::vector<HolderView> holders_of(const Gate& gate, Micros now,
+                                                   Leash& leash) const;
 
   // Owners and their deaths (visits.hpp, deaths.cpp).
   void link_owner(At<Visit> visit);

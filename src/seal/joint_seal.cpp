@@ -67,7 +67,7 @@ bool JointSeal::is_acquired(const Admissions& held) const {
   if (!is_own(held)) return false;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Seal& part = parts_[i];
-    if (part.terms().lasting && !seal::is_live(*part.store(), held[i].token)) return false;
+    if (part.terms().lasting && !part.store()->holds(held[i].token)) return false;
   }
   return true;
 }

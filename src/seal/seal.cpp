@@ -51,7 +51,7 @@ Admission LockingSeal::renew(const Token& token, std::optional<Duration> ttl) co
 }
 
 bool LockingSeal::is_acquired(const Token& token) const {
-  return is_own(token) && seal::is_live(*store(), token);
+  return is_own(token) && store()->holds(token);
 }
 
 bool LockingSeal::is_expired(const Admission& held) const noexcept {

@@ -148,13 +148,6 @@ bool extend(Store& store, std::span<const Extension> extensions) {
   return room;
 }
 
-bool is_live(Store& store, const Token& token) {
-  const auto view = store.look(token.gate);
-  return view && std::ranges::any_of(view->holders, [&](const HolderView& holder) {
-           return holder.visitor == token.visitor && holder.fence == token.fence;
-         });
-}
-
 bool is_store_failure(const SealReleasingError& error) {
   try {
     std::rethrow_if_nested(error);

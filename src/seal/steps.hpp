@@ -49,8 +49,6 @@ struct Extension {
 };
 bool extend(Store& store, std::span<const Extension> extensions);
 
-[[nodiscard]] bool is_live(Store& store, const Token& token);
-
 // Whether it was thrown over a StoreError: the store may still have it.
 [[nodiscard]] bool is_store_failure(const SealReleasingError& error);
 

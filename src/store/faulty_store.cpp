@@ -40,12 +40,7 @@ void FaultyStore::down(bool down) {
 }
 
 bool FaultyStore::lose(const Token& token) {
-  const auto view = inner_->look(token.gate);
-  const auto is_its = [&token](const HolderView& holder) {
-    return holder.visitor == token.visitor && holder.fence == token.fence;
-  };
-  if (!view || std::none_of(view->holders.begin(), view->holders.end(), is_its)) return false;
-  return inner_->revoke(token.gate, token.visitor, Revoke::now) > 0;
+  return inner_->holds(token) && inner_->revoke(token.gate, token.visitor, Revoke::now) > 0;
 }
 
 std::size_t FaultyStore::calls() const {
@@ -140,6 +135,10 @@ std::optional<Granted> FaultyStore::adopt(const Token& token) {
   return perform("adopt", [&] { return inner_->adopt(token); });
 }
 
+bool FaultyStore::holds(const Token& token) {
+  return perform("holds", [&] { return inner_->holds(token); });
+}
+
 std::optional<GateView> FaultyStore::look(const GateName& gate) {
   return perform("look", [&] { return inner_->look(gate); });
 }
@@ -150,6 +149,11 @@ std::vector<GateCounts> FaultyStore::counts(std::span<const GateName> gates) {
 
 std::vector<std::string> FaultyStore::list() {
   return perform("list", [&] { return inner_->list(); });
+}
+
+std::vector<GateSummary> FaultyStore::survey(
+    const std::function<bool(std::string_view gate)>& include) {
+  return perform("survey", [&] { return inner_->survey(include); });
 }
 
 void FaultyStore::set_limit(const GateName& gate, std::optional<std::uint32_t> limit) {

@@ -43,6 +43,10 @@ void Store::release_all(std::span<ReleaseItem> items) noexcept {
 
 void Store::renew_within(std::span<RenewItem> items, Duration /*at_most*/) { renew(items); }
 
+std::vector<GateSummary> Store::survey() {
+  return survey([](std::string_view /*gate*/) { return true; });
+}
+
 Renewal Store::renew(const Token& token, Duration ttl) {
   RenewItem item{.token = token, .ttl = ttl};
   renew({&item, 1});

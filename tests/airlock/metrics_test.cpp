@@ -9,6 +9,7 @@
 #include <iomanip>
 #include <iostream>
 #include <locale>
+#include <set>
 #include <sstream>
 
 #include "airlock/prometheus.hpp"
@@ -68,12 +69,14 @@ TEST_P(Metrics, OfAnEmptyStoreNameTheFamiliesOnly) {
   std::vector<std::string> names;
   for (const Family& family : prometheus::parse(text())) {
     names.push_back(family.name);
-    EXPECT_THAT(family.samples, IsEmpty());
+    const std::size_t samples = family.name == "airlock_unreadable_gates" ? 1 : 0;
+    EXPECT_EQ(family.samples.size(), samples) << family.name;
   }
-  EXPECT_THAT(names, ElementsAre("airlock_admitted_total", "airlock_refused_total",
-                                 "airlock_wait_seconds", "airlock_in_use", "airlock_limit",
-                                 "airlock_holders", "airlock_waiting", "airlock_leases_lost_total",
-                                 "airlock_handovers_missed_total", "airlock_abandoned_total"));
+  EXPECT_THAT(names,
+              ElementsAre("airlock_admitted_total", "airlock_refused_total", "airlock_wait_seconds",
+                          "airlock_in_use", "airlock_limit", "airlock_holders", "airlock_waiting",
+                          "airlock_unreadable_gates", "airlock_leases_lost_total",
+                          "airlock_handovers_missed_total", "airlock_abandoned_total"));
 }
 
 TEST_P(Metrics, ShowALockAsOnePermitAndCountItsReaders) {
@@ -193,9 +196,13 @@ TEST_P(Metrics, AreOfThoseGatesThatAreWanted) {
   enters("ann", "user:17");
   std::ostringstream out;
   write_metrics(*store(), out, [](std::string_view gate) { return !gate.starts_with("user:"); });
-  EXPECT_EQ(store()->calls("look"), 1U);
+  EXPECT_EQ(store()->calls("survey"), 1U);
+  EXPECT_EQ(store()->calls("look"), 0U) << "which copies holders and waiters";
+  std::set<std::string> gates;
   for (const Family& family : prometheus::parse(out.str()))
-    for (const Sample& sample : family.samples) EXPECT_EQ(sample.labels.at("gate"), "erp");
+    for (const Sample& sample : family.samples)
+      if (sample.labels.contains("gate")) gates.insert(sample.labels.at("gate"));
+  EXPECT_THAT(gates, ElementsAre("erp"));
 }
 
 TEST_P(Metrics, AreNotWrittenInPartWhenTheStoreFails) {

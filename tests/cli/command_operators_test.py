@@ -308,6 +308,26 @@ class RedisGates(RedisCase):
         self.output("doctor")
         self.assertEqual(self.output("ls"), "")
 
+    def test_what_cannot_be_read_is_shown_and_hinders_nothing(self):
+        self.start_inside("job")
+        self.configure("SET", "airlock:{foreign}:gate", "mine")
+        self.configure("HSET", "airlock:{newer}:gate", "m", "c who knows")
+        listed = self.output("ls").splitlines()
+        self.assertRegex(listed[1], "^foreign +unreadable +- +- +- +- .*holds something else")
+        self.assertRegex(listed[2], "^job +lock +held")
+        self.assertRegex(listed[3], "^newer +unreadable .*schema 99, and this program has")
+        gates = json.loads(self.output("ls", "--json"))
+        self.assertEqual([gate["kind"] for gate in gates], ["unreadable", "lock", "unreadable"])
+        self.assertIn("holds something else", gates[0]["error"])
+        self.assertEqual([gates[0]["in_use"], gates[1]["in_use"]], [None, 1])
+        metrics = self.output("metrics")
+        self.assertIn("\nairlock_unreadable_gates 2\n", metrics)
+        self.assertIn('airlock_holders{gate="job"} 1', metrics)
+        findings, status = self.findings()
+        self.assertEqual(status, 1)
+        self.assertIn("gate foreign: ", str(findings))
+        self.assertIn("gate newer: ", str(findings))
+
     def test_a_server_that_is_full(self):
         self.output("run", "x", "true")
         self.configure("CONFIG", "SET", "maxmemory", "1")

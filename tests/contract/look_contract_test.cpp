@@ -141,6 +141,79 @@ TEST_P(StoreContract, TheListIsSorted) {
   EXPECT_EQ(store().list(), names);
 }
 
+TEST_P(StoreContract, ALeaseIsHeldUntilItEnds) {
+  const Token ann = enters(visitor("ann").ttl(10s)).token;
+  waits("bob");
+  EXPECT_TRUE(store().holds(ann));
+  Token other = ann;
+  ++other.fence;
+  EXPECT_FALSE(store().holds(other));
+  other = ann;
+  other.visitor = VisitorId::named("bob");
+  EXPECT_FALSE(store().holds(other));
+  other.gate = "unknown";
+  EXPECT_FALSE(store().holds(other));
+  after(10s);
+  EXPECT_FALSE(store().holds(ann)) << "before anybody else has asked, too";
+  EXPECT_FALSE(knows("unknown"));
+}
+
+TEST_P(StoreContract, WhatWasHandedOverIsHeldUntilItIsMissed) {
+  const Token ann = enters("ann").token;
+  waits(visitor("bob").claim_window(2s));
+  EXPECT_TRUE(releases(ann));
+  EXPECT_FALSE(store().holds(ann));
+  const Token bob{store().id(), gate(), VisitorId::named("bob"), look().holders.at(0).fence};
+  EXPECT_TRUE(store().holds(bob));
+  after(2s);
+  EXPECT_FALSE(store().holds(bob));
+}
+
+TEST_P(StoreContract, HoldingRefusesTheTokenOfAnotherStore) {
+  Token ann = enters("ann").token;
+  ann.store ^= 1;
+  EXPECT_THROW((void)store().holds(ann), InvalidArgument);
+}
+
+TEST_P(StoreContract, ASurveyTellsOfEveryGateButNotWhoIsThere) {
+  enters(visitor("ann").at("busy").limit(5).weight(3));
+  enters(visitor("bob").at("busy").limit(5));
+  waits(visitor("cid").at("busy").limit(5).weight(5));
+  enters(visitor("ann").at("lock").exclusive());
+  enters(visitor("ann").at("rated").rate({.count = 10, .period = 1h}));
+  store().pause("paused", 1min, "monitor");
+  store().set_limit("limited", 7);
+  const std::vector<GateSummary> all = store().survey();
+  ASSERT_THAT(all, ::testing::SizeIs(5));
+  for (const GateSummary& summary : all) {
+    GateView whole = look(summary.gate.name);
+    whole.line.clear();
+    if (whole.name != "lock") whole.holders.clear();
+    EXPECT_EQ(describe(summary.gate), describe(whole));
+    EXPECT_EQ(summary.unreadable, "");
+  }
+  EXPECT_EQ(all[0].gate.name, "busy");
+  EXPECT_EQ(all[2].gate.holders.at(0).label, "ann") << "whose lock it is";
+  const auto some = store().survey([](std::string_view gate) { return gate.starts_with("l"); });
+  ASSERT_THAT(some, ::testing::SizeIs(2));
+  EXPECT_EQ(some[0].gate.override_limit, 7U);
+}
+
+TEST_P(StoreContract, ASurveyLeavesOutWhatHasRunOut) {
+  every_visitor.limit(3);
+  enters(visitor("ann").ttl(1s).weight(2));
+  enters(visitor("bob"));
+  store().pause(gate(), 2s);
+  waits(visitor("cid").patience(1s));
+  store().pause("other", 1s);
+  after(1s);
+  const GateView view = store().survey().at(0).gate;
+  EXPECT_EQ(view.counts, (GateCounts{.in_use = 1, .limit = 3, .holders = 1, .waiting = 0}));
+  EXPECT_EQ(view.counters.expired, 1U);
+  EXPECT_EQ(view.counters.abandoned, 1U);
+  EXPECT_EQ(store().survey().at(1).gate.pauses.size(), 0U);
+}
+
 // --- counters ---
 
 TEST_P(StoreContract, CountersCountGrantsOnce) {

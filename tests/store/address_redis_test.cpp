@@ -196,12 +196,6 @@ TEST(RedisRedirection, SaysWhereTo) {
   }
 }
 
-TEST(RedisStoreId, IsTheSameHoweverTheServerIsCalled) {
-  EXPECT_EQ(open_store("redis://a")->id(), open_store("redis+unix:///b")->id());
-  EXPECT_NE(open_store("redis://a")->id(), open_store("redis://a/1")->id());
-  EXPECT_NE(open_store("redis://a")->id(), open_store("redis://a?prefix=b")->id());
-}
-
 TEST(RedisFailure, SaysWhoCanHelp) {
   using Kind = StoreError::Kind;
   const auto kind = [](std::string_view reply) { return refusal_of(reply).kind(); };

@@ -90,7 +90,14 @@ TEST_F(ScriptTime, IsShortAtAGateWithAHundredThousandHolders) {
   const auto next = [&] {
     for (int i = 0; i < 100; ++i) (void)enters();
   };
+  const auto look = [&] { EXPECT_EQ(store_->look("gate")->holders.size(), kHolders); };
+  const auto read = [&] {
+    EXPECT_TRUE(store_->holds(items.front().token));
+    EXPECT_EQ(store_->survey().at(0).gate.counts.holders, kHolders);
+  };
   EXPECT_LT(cost("the newest goes out", come_and_go), kMost);
+  EXPECT_LT(cost("a look", look), kMost);
+  EXPECT_LT(cost("a lease is asked for, and a survey made", read), kMost);
   EXPECT_LT(cost("renewals", renew), kMost);
   EXPECT_LT(cost("a random one goes out", change), kMost);
   clock_.advance(2h);

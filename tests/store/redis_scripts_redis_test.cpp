@@ -131,8 +131,7 @@ TEST_F(RedisScripts, NoCallEndsMoreThanTwelve) {
   for (int i = 0; i < 13; ++i) (void)enters("gate", 13);
   clock_.advance(1min);
   const long before = calls_of("evalsha");
-  const GateName gate = "gate";
-  EXPECT_EQ(store_->counts({&gate, 1}).front().holders, 0U);
+  EXPECT_EQ(store_->look("gate")->counts.holders, 0U);
   EXPECT_EQ(calls_of("evalsha") - before, 2);
 }
 
@@ -243,6 +242,7 @@ TEST_F(RedisScripts, AForgottenGateIsNotListedAndItsFencesGoOn) {
   const std::string before = command({"DUMP", key(":gate")});
   clock_.advance(1s);
   EXPECT_THAT(store_->list(), IsEmpty());
+  store_->collect();
   EXPECT_EQ(command({"DUMP", key(":gate")}), before);
   EXPECT_FALSE(store_->release(ann));
   EXPECT_FALSE(store_->look("gate"));

@@ -14,8 +14,9 @@ import sys
 import tempfile
 
 TESTS = ["*_contract_test", "rules_random_redis_test", "redis_scripts_redis_test", "redis_connection_redis_test",
-         "redis_refusals_redis_test"]
-FILTER = "*/redis*:ScriptsAtRandom.*:RedisScripts.*:ScriptsAfterAFailover.*:ServersClock.*:ForeignKeys.*:*OtherSchema.*"
+         "redis_refusals_redis_test", "redis_reads_redis_test"]
+FILTER = ("*/redis*:ScriptsAtRandom.*:RedisScripts.*:ScriptsAfterAFailover.*:ServersClock.*:ForeignKeys.*:*OtherSchema.*:"
+          "RedisReads.*")
 
 
 def run_tests(folder, logs):

@@ -24,6 +24,7 @@ class HookedStore final : public Store {
   using Store::pause;
   using Store::renew;
   using Store::resume;
+  using Store::survey;
 
   // From now on admit() answers with this and asks nobody.
   void refuse_with(const Refused& refusal) { refusal_ = refusal; }
@@ -48,6 +49,7 @@ class HookedStore final : public Store {
   std::optional<Granted> adopt(const Token& token) override {
     return before("adopt"), inner_->adopt(token);
   }
+  bool holds(const Token& token) override { return before("holds"), inner_->holds(token); }
   std::optional<GateView> look(const GateName& gate) override {
     return before("look"), inner_->look(gate);
   }
@@ -55,6 +57,10 @@ class HookedStore final : public Store {
     return before("counts"), inner_->counts(gates);
   }
   std::vector<std::string> list() override { return before("list"), inner_->list(); }
+  std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) override {
+    return before("survey"), inner_->survey(include);
+  }
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
     before("set_limit"), inner_->set_limit(gate, limit);
   }

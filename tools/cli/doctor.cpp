@@ -58,12 +58,11 @@ void check_gate(const GateView& gate, std::vector<Finding>& findings) {
 }
 
 void check_gates(Store& store, std::vector<Finding>& findings) {
-  for (const std::string& name : store.list()) {
-    try {
-      if (const std::optional<GateView> gate = store.look(name)) check_gate(*gate, findings);
-    } catch (const StoreError& error) {
-      if (error.kind() != StoreError::Kind::incompatible) throw;
-      findings.push_back({Level::problem, "gate " + name + ": " + error.what(),
+  for (const auto& [gate, unreadable] : store.survey()) {
+    if (unreadable.empty()) {
+      check_gate(gate, findings);
+    } else {
+      findings.push_back({Level::problem, "gate " + gate.name + ": " + unreadable,
                           "let all programs use one version of airlock, and the prefix alone"});
     }
   }

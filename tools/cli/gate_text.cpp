@@ -5,6 +5,8 @@
 namespace airlock::cli {
 namespace {
 
+constexpr const char* kUnreadable = "unreadable";  // A kind of gates.
+
 const char* text_of(Order order) {
   switch (order) {
     case Order::fifo:
@@ -207,24 +209,7 @@ Json list_of(const std::vector<T>& all) {
   return list;
 }
 
-}  // namespace
-
-Table::Row summary_heading() {
-  return {"NAME", "KIND", "IN USE", "LIMIT", "HOLDERS", "WAITING", "NOTES"};
-}
-
-Table::Row summary_row(const GateView& gate) {
-  const GateCounts& counts = gate.counts;
-  return {gate.name,
-          kind_of(gate),
-          counts.exclusive ? lock_state(counts) : std::to_string(counts.in_use),
-          limit_text(counts),
-          std::to_string(counts.holders),
-          std::to_string(counts.waiting),
-          notes(gate)};
-}
-
-Json summary_json(const GateView& gate) {
+Json readable_json(const GateView& gate) {
   const GateCounts counts = displayed(gate.counts);
   const bool has_limit = counts.limit != 0 || counts.overridden;
   return {{"name", gate.name},
@@ -237,6 +222,37 @@ Json summary_json(const GateView& gate) {
           {"waiting", counts.waiting},
           {"limits_disagree", gate.limits_disagree},
           {"pauses", list_of(gate.pauses)}};
+}
+
+}  // namespace
+
+Table::Row summary_heading() {
+  return {"NAME", "KIND", "IN USE", "LIMIT", "HOLDERS", "WAITING", "NOTES"};
+}
+
+Table::Row summary_row(const GateSummary& summary) {
+  const GateView& gate = summary.gate;
+  const GateCounts& counts = gate.counts;
+  if (!summary.unreadable.empty()) {
+    return {gate.name, kUnreadable, "-", "-", "-", "-", summary.unreadable};
+  }
+  return {gate.name,
+          kind_of(gate),
+          counts.exclusive ? lock_state(counts) : std::to_string(counts.in_use),
+          limit_text(counts),
+          std::to_string(counts.holders),
+          std::to_string(counts.waiting),
+          notes(gate)};
+}
+
+Json summary_json(const GateSummary& summary) {
+  if (summary.unreadable.empty()) return readable_json(summary.gate);
+  Json json = {{"name", summary.gate.name}, {"kind", kUnreadable}, {"error", summary.unreadable}};
+  for (const char* const unknown : {"lock_state", "in_use", "limit", "override_limit",
+                                    "holder_count", "waiting", "limits_disagree", "pauses"}) {
+    json[unknown] = nullptr;
+  }
+  return json;
 }
 
 std::string whole_text(const GateView& gate) {
@@ -257,7 +273,7 @@ std::string whole_text(const GateView& gate) {
 }
 
 Json whole_json(const GateView& gate) {
-  Json json = summary_json(gate);
+  Json json = readable_json(gate);
   json["order"] = text_of(gate.order);
   json["last_fence"] = gate.last_fence;
   json["holders"] = list_of(gate.holders);

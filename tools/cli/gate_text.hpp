@@ -12,8 +12,8 @@
 namespace airlock::cli {
 
 [[nodiscard]] Table::Row summary_heading();
-[[nodiscard]] Table::Row summary_row(const GateView& gate);
-[[nodiscard]] Json summary_json(const GateView& gate);
+[[nodiscard]] Table::Row summary_row(const GateSummary& summary);
+[[nodiscard]] Json summary_json(const GateSummary& summary);
 
 [[nodiscard]] std::string whole_text(const GateView& gate);
 [[nodiscard]] Json whole_json(const GateView& gate);

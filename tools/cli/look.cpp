@@ -29,12 +29,11 @@ int ls(const Command& command, Look& options) {
   const std::shared_ptr<Store> store = command.open_existing();
   Json json = Json::array();
   Table table(summary_heading());
-  for (const std::string& name : store->list()) {
-    if (!matches(options, name)) continue;
-    const std::optional<GateView> gate = store->look(name);
-    if (!gate || (options.overrides && !is_overridden(*gate))) continue;
-    json.push_back(summary_json(*gate));
-    table.add(summary_row(*gate));
+  const auto include = [&](std::string_view gate) { return matches(options, gate); };
+  for (const GateSummary& summary : store->survey(include)) {
+    if (options.overrides && !is_overridden(summary.gate)) continue;
+    json.push_back(summary_json(summary));
+    table.add(summary_row(summary));
   }
   if (options.json) {
     print_json(json);

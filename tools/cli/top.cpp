@@ -43,7 +43,7 @@ class Top {
   const Command& command_;
   const Screen& screen_;
   std::shared_ptr<Store> store_;
-  std::vector<TopRow> rows_;
+  std::vector<GateSummary> rows_;
   TopHistory history_;
   TopSort sort_ = TopSort::use;
   std::string selected_;
@@ -60,31 +60,16 @@ std::size_t Top::height() const {
 }
 
 std::size_t Top::index_of_selected() const {
-  const auto found = std::ranges::find(rows_, selected_, &TopRow::name);
+  const auto name = [](const GateSummary& row) -> const std::string& { return row.gate.name; };
+  const auto found = std::ranges::find(rows_, selected_, name);
   return found == rows_.end() ? 0 : static_cast<std::size_t>(found - rows_.begin());
 }
 
-// Everything of the gates on the screen, and of the others only how full they are.
 void Top::read_list() {
-  constexpr std::size_t kPortion = 256;
-  std::vector<TopRow> rows;
-  std::vector<GateName> names;
-  for (const std::string& name : store_->list()) {
-    rows.push_back({.name = name, .counts = {}});
-    names.emplace_back(name);
-  }
-  for (std::size_t i = 0; i < names.size(); i += kPortion) {
-    const std::size_t size = std::min(kPortion, names.size() - i);
-    const std::vector<GateCounts> counts = store_->counts(std::span(names).subspan(i, size));
-    for (std::size_t j = 0; j < size; ++j) rows[i + j].counts = counts[j];
-  }
-  sort_rows(rows, sort_);
-  rows_ = std::move(rows);
-  if (!rows_.empty()) selected_ = rows_[index_of_selected()].name;
+  rows_ = store_->survey();
+  sort_rows(rows_, sort_);
+  if (!rows_.empty()) selected_ = rows_[index_of_selected()].gate.name;
   move(0);
-  for (std::size_t i = first_; i < std::min(first_ + height(), rows_.size()); ++i) {
-    rows_[i].view = store_->look(rows_[i].name);
-  }
 }
 
 void Top::read() {
@@ -136,7 +121,7 @@ void Top::move(std::ptrdiff_t by) {
   const auto to =
       std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(index_of_selected()) + by, 0, last);
   const auto index = static_cast<std::size_t>(to);
-  selected_ = rows_[index].name;
+  selected_ = rows_[index].gate.name;
   if (index < first_) first_ = index;
   if (index >= first_ + height()) first_ = index + 1 - height();
 }
@@ -146,7 +131,8 @@ bool Top::handle(Key key) {
   switch (key) {
     case Key::enter:
       if (opened_ || rows_.empty()) return true;
-      opened_ = GateView{.name = selected_, .counts = rows_[index_of_selected()].counts};
+      if (!rows_[index_of_selected()].unreadable.empty()) return true;
+      opened_ = rows_[index_of_selected()].gate;
       first_line_ = 0;
       return true;
     case Key::escape:

@@ -20,34 +20,35 @@ struct Part {
   double whole = 0;
 };
 
-Part part_of(const TopRow& row) {
-  const GateCounts counts = displayed(row.counts);
+Part part_of(const GateSummary& row) {
+  const GateCounts counts = displayed(row.gate.counts);
   if (counts.limit != 0) return {1.0 * counts.in_use, 1.0 * counts.limit};
   Part nearest;
-  for (const RateView& rate : row.view ? row.view->rates : std::vector<RateView>()) {
+  for (const RateView& rate : row.gate.rates) {
     const Part part{1.0 * rate.info.limit - rate.info.remaining, 1.0 * rate.info.limit};
     if (nearest.whole == 0 || part.used / part.whole > nearest.used / nearest.whole) nearest = part;
   }
   return nearest;
 }
 
-double use_of(const TopRow& row) {
-  const GateCounts counts = displayed(row.counts);
+double use_of(const GateSummary& row) {
+  const GateCounts counts = displayed(row.gate.counts);
   return counts.limit == 0 ? 0.0 : 1.0 * counts.in_use / counts.limit;
 }
 
-Screen::Colour colour_of(const TopRow& row, const Part& part) {
-  const bool is_closed = row.counts.overridden && row.counts.limit == 0;
-  const bool is_paused = row.view && !row.view->pauses.empty();
+Screen::Colour colour_of(const GateSummary& row, const Part& part) {
+  const bool is_closed = row.gate.counts.overridden && row.gate.counts.limit == 0;
+  const bool is_paused = !row.gate.pauses.empty();
   if (is_closed || is_paused) return Screen::Colour::red;
   return part.whole > 0 && part.used >= part.whole ? Screen::Colour::yellow : Screen::Colour::green;
 }
 
 // A gate that has only rates is not closed, whatever its counts are.
-std::string shown_use(const TopRow& row) {
-  if (row.counts.overridden && row.counts.limit == 0) return "closed";
-  const bool is_rate = row.view && row.counts.limit == 0 && !row.view->rates.empty();
-  return is_rate ? "rate" : use_text(row.counts);
+std::string shown_use(const GateSummary& row) {
+  if (!row.unreadable.empty()) return "unreadable";
+  if (row.gate.counts.overridden && row.gate.counts.limit == 0) return "closed";
+  const bool is_rate = row.gate.counts.limit == 0 && !row.gate.rates.empty();
+  return is_rate ? "rate" : use_text(row.gate.counts);
 }
 
 const char* name_of(TopSort sort) {
@@ -58,42 +59,43 @@ const char* name_of(TopSort sort) {
 // Where there is no room for both, what operators set comes before how it went.
 bool is_narrow(const Screen& screen) { return screen.columns() < 110; }
 
-std::string end_of(const TopRow& row, const TopList& list, const Screen& screen) {
-  std::string noted = row.view ? notes(*row.view) : "";
+std::string end_of(const GateSummary& row, const TopList& list, const Screen& screen) {
+  std::string noted = row.unreadable.empty() ? notes(row.gate) : row.unreadable;
   if (is_narrow(screen) && !noted.empty()) return noted;
-  return list.history.text(row.name) + "  " + noted;
+  return list.history.text(row.gate.name) + "  " + noted;
 }
 
-std::string line_of(const TopRow& row, const TopList& list, const Screen& screen) {
+std::string line_of(const GateSummary& row, const TopList& list, const Screen& screen) {
   const Part part = part_of(row);
-  const std::string name = row.name.substr(0, kNameWidth - 1);
+  const std::string name = row.gate.name.substr(0, kNameWidth - 1);
   const std::string plain(kBar, ' ');
   std::ostringstream out;
-  out << (row.name == list.selected ? "> " : "  ") << std::left << std::setw(kNameWidth) << name
-      << std::setw(kUseWidth) << shown_use(row)
+  out << (row.gate.name == list.selected ? "> " : "  ") << std::left << std::setw(kNameWidth)
+      << name << std::setw(kUseWidth) << shown_use(row)
       << (part.whole > 0 ? screen.coloured(colour_of(row, part), bar(part.used, part.whole, kBar))
                          : plain)
-      << std::right << std::setw(8) << row.counts.waiting << std::setw(9)
-      << (row.view ? refusals(row.view->counters) : 0) << "  " << end_of(row, list, screen) << "\n";
+      << std::right << std::setw(8) << row.gate.counts.waiting << std::setw(9)
+      << refusals(row.gate.counters) << "  " << end_of(row, list, screen) << "\n";
   return out.str();
 }
 
 }  // namespace
 
-void sort_rows(std::vector<TopRow>& rows, TopSort sort) {
-  std::ranges::sort(rows, {}, &TopRow::name);
+void sort_rows(std::vector<GateSummary>& rows, TopSort sort) {
+  std::ranges::sort(rows, {},
+                    [](const GateSummary& row) -> const std::string& { return row.gate.name; });
   if (sort == TopSort::use) std::ranges::stable_sort(rows, std::greater(), use_of);
   if (sort == TopSort::waiting) {
-    const auto waiting = [](const TopRow& row) { return row.counts.waiting; };
+    const auto waiting = [](const GateSummary& row) { return row.gate.counts.waiting; };
     std::ranges::stable_sort(rows, std::greater(), waiting);
   }
 }
 
-void TopHistory::add(const std::vector<TopRow>& rows) {
+void TopHistory::add(const std::vector<GateSummary>& rows) {
   ++round_;
-  for (const TopRow& row : rows) {
-    const GateCounts counts = displayed(row.counts);
-    Course& course = courses_[row.name];
+  for (const GateSummary& row : rows) {
+    const GateCounts counts = displayed(row.gate.counts);
+    Course& course = courses_[row.gate.name];
     course.round = round_;
     course.in_use.add(counts.in_use);
     course.waiting.add(counts.waiting);

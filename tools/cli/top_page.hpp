@@ -13,21 +13,15 @@
 
 namespace airlock::cli {
 
-struct TopRow {
-  std::string name;
-  GateCounts counts;
-  std::optional<GateView> view = {};  // Read only for rows on the screen.
-};
-
 enum class TopSort : char { use = 'u', waiting = 'w', name = 'n' };
 
 // By use, waiting or name; equal ones by name.
-void sort_rows(std::vector<TopRow>& rows, TopSort sort);
+void sort_rows(std::vector<GateSummary>& rows, TopSort sort);
 
 // How use and waiting went since `top` began.
 class TopHistory {
  public:
-  void add(const std::vector<TopRow>& rows);
+  void add(const std::vector<GateSummary>& rows);
   [[nodiscard]] std::string text(const std::string& gate) const;  // Two sparklines.
 
  private:
@@ -46,7 +40,7 @@ class TopHistory {
 
 // The list of gates: rows [first, first + count), one of them selected.
 struct TopList {
-  const std::vector<TopRow>& rows;
+  const std::vector<GateSummary>& rows;
   const TopHistory& history;
   TopSort sort;
   std::string selected;

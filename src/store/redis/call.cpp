@@ -34,6 +34,10 @@ Call::Call(const Script& script, const Naming& naming, std::span<const GateName>
   }
 }
 
+Call::Call(const Script& script, std::string_view key, Slot slot) : script_(script), slot_(slot) {
+  add_number(1).add(key);
+}
+
 Call& Call::add(std::string_view argument) {
   ++arguments_;
   body_.add(argument);

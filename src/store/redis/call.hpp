@@ -33,6 +33,7 @@ class Call {
  public:
   Call(const Script& script, const Naming& naming, const GateName& gate);
   Call(const Script& script, const Naming& naming, std::span<const GateName> gates);
+  Call(const Script& script, std::string_view key, Slot slot);  // At a key that is no gate's.
 
   Call& add(std::string_view argument);
   Call& add_number(std::int64_t number);

@@ -336,6 +336,11 @@ Reply Client::ask(Node& node, const Commands& commands, const Deadline& deadline
   }
 }
 
+std::uint64_t Client::connections() {
+  if (!has_one_server()) return 0;
+  return topology_->node_of(0, Deadline(Deadline::Clock::time_point{}))->pool.opened();
+}
+
 // --- hearing ---
 
 // Before Redis 7 a cluster knows no channels of slots: every server passes on what any one says.

@@ -59,6 +59,9 @@ class Client {
   [[nodiscard]] std::uint64_t server_of(Slot slot) { return topology_->server_of(slot); }
   [[nodiscard]] PendingReleases& pending_releases() noexcept { return pending_releases_; }
 
+  // How many connections were opened to the one server that there is; of several nobody counts them.
+  [[nodiscard]] std::uint64_t connections();
+
   // Where the waiters of a gate hear. Null if there is no such place yet and `make` is false.
   [[nodiscard]] std::shared_ptr<Ear> ear(const GateName& gate, bool make = true);
   [[nodiscard]] std::vector<std::shared_ptr<Ear>> ears();

@@ -71,6 +71,7 @@ std::unique_ptr<Connection> Pool::open_in_turn(const Deadline& deadline) {
   if (!breaker_.allows(clock, std::chrono::ceil<Duration>(deadline.left()))) throw_not_tried();
   try {
     auto connection = open(deadline);
+    ++opened_;
     breaker_.succeeded();
     return connection;
   } catch (const StoreError& error) {

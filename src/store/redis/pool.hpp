@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -47,6 +48,9 @@ class Pool {
   // One more, beside the bound, of the caller's own: for a subscription.
   [[nodiscard]] std::unique_ptr<Connection> open(const Deadline& deadline);
 
+  // How many take() has opened so far.
+  [[nodiscard]] std::uint64_t opened() const noexcept { return opened_; }
+
   // After a refusal that says that this is the wrong server, or the wrong moment.
   void drop_idle() noexcept;
 
@@ -60,6 +64,8 @@ class Pool {
   const Locate locate_;
   const std::uint32_t most_;
   const std::string name_;
+
+  std::atomic<std::uint64_t> opened_ = 0;
 
   std::mutex mutex_;
   std::condition_variable given_;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/digest.hpp"
 #include "base/label.hpp"
 #include "base/per_process.hpp"
 #include "base/quote.hpp"
@@ -15,6 +14,7 @@
 #include "store/redis/client.hpp"
 #include "store/redis/examine.hpp"
 #include "store/redis/failure.hpp"
+#include "store/redis/identity.hpp"
 #include "store/redis/wire.hpp"
 #include "store/servers.hpp"
 #include "store/validate.hpp"
@@ -22,41 +22,54 @@
 namespace airlock::redis {
 namespace {
 
-constexpr std::size_t kPipelined = 128;  // So many calls go out together.
+constexpr std::size_t kPipelined = 128;    // So many calls go out together.
+constexpr std::size_t kReadTogether = 16;  // So many gates are read by one call.
 // For so long a caller that has its answer ends what else has run out,
 constexpr Duration kAfterwards = std::chrono::milliseconds(10);
 // and if others wait for that.
 constexpr Duration kForOthers = std::chrono::milliseconds(250);
 
-// The same in every process that shares the state, whatever it calls the server.
-StoreId id_of(const Options& options) {
-  const std::string text = "redis " + std::to_string(options.address.db) + " " + options.prefix;
-  const base::Digest digest = base::sha256(text);
-  StoreId id = 0;
-  for (std::size_t i = 0; i < sizeof(id); ++i) id = id << 8 | digest[i];
-  return id;
+std::vector<std::string_view> texts(const Reply& array) {
+  std::vector<std::string_view> all;
+  for (std::size_t i = 0; i < array.size(); ++i) all.push_back(array.at(i).text());
+  return all;
 }
 
-LookParts parts_of(const Reply& reply) {
-  const auto texts = [](const Reply& array) {
-    std::vector<std::string_view> all;
-    for (std::size_t i = 0; i < array.size(); ++i) all.push_back(array.at(i).text());
-    return all;
-  };
+LookParts look_parts(const Reply& reply) {
   return {.head = reply.at(0).text(),
-          .holders = texts(reply.at(1)),
-          .waiters = texts(reply.at(2)),
           .rates = texts(reply.at(3)),
           .pauses = reply.at(4).text(),
           .now = reply.at(5).text()};
 }
 
+Summary::Parts summary_parts(const Reply& reply) {
+  return {.look = {.head = reply.at(0).text(),
+                   .rates = texts(reply.at(3)),
+                   .pauses = reply.at(4).text(),
+                   .now = reply.at(1).text()},
+          .rest = reply.at(1).text(),
+          .ended = reply.at(2).text(),
+          .holder = texts(reply.at(5))};
+}
+
+bool has_more(const Reply& reply) {
+  Unpacker head(reply.at(0).text());
+  return read_head(head).more;
+}
+
+// Fields and values in turn, as HSCAN gives them.
+void add_all(const Reply& fields, Visits& visits) {
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    visits.add(fields.at(i).text(), fields.at(i + 1).text());
+  }
+}
+
 // What a call of a batch returned. StoreError: nothing, or an error.
-std::string_view text_of(const Client::Batch& batch, std::size_t i) {
+const Reply& reply_of(const Client::Batch& batch, std::size_t i) {
   const std::optional<Reply>& reply = batch.replies[i];
   if (!reply) throw StoreError(batch.failure->error());
   if (reply->is_error()) throw refusal_of(reply->text());
-  return reply->text();
+  return *reply;
 }
 
 [[noreturn]] void throw_other_order(const GateName& gate) {
@@ -71,8 +84,7 @@ std::string_view text_of(const Client::Batch& batch, std::size_t i) {
 
 class RedisStore final : public Store, public Servers {
  public:
-  explicit RedisStore(Options options)
-      : options_(std::move(options)), naming_(options_.prefix), id_(id_of(options_)) {}
+  explicit RedisStore(Options options) : options_(std::move(options)), naming_(options_.prefix) {}
 
   ~RedisStore() override {
     if (used_in_ != base::fork_generation()) return;
@@ -81,7 +93,7 @@ class RedisStore final : public Store, public Servers {
   }
 
   bool is_local() const noexcept override { return false; }
-  StoreId id() override { return id_; }
+  StoreId id() override { return identity().get(deadline()); }
   Clock& clock() noexcept override {
     return options_.stepped != nullptr ? *options_.stepped : boot_clock();
   }
@@ -114,8 +126,10 @@ class RedisStore final : public Store, public Servers {
   }
 
   bool release(const Token& token) override {
-    const bool released = happens(with_token(Step::release, token), token.gate);
+    const Deadline until = deadline();
+    const bool released = happens(with_token(Step::release, token, until), token.gate, until);
     confirm(token);
+    if (!released) identity().recheck(until);
     return released;
   }
 
@@ -130,9 +144,18 @@ class RedisStore final : public Store, public Servers {
   bool disown(const Token& token) override { return set_hold(token, Hold::detached).has_value(); }
   std::optional<Granted> adopt(const Token& token) override { return set_hold(token, Hold::bound); }
 
+  bool holds(const Token& token) override {
+    const Deadline until = deadline();
+    Call holds = with_token(Step::holds, token, until);
+    return run(holds, token.gate, until).fields().flag();
+  }
+
   std::optional<GateView> look(const GateName& gate) override;
   std::vector<GateCounts> counts(std::span<const GateName> gates) override;
-  std::vector<std::string> list() override { return sweep(); }
+  std::vector<std::string> list() override;
+  using Store::survey;
+  std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) override;
 
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
     if (limit) validate_limit(*limit);
@@ -171,7 +194,7 @@ class RedisStore final : public Store, public Servers {
     return {.head = std::chrono::milliseconds(250), .overdue = std::chrono::milliseconds(20)};
   }
 
-  void collect() override { (void)sweep(); }
+  void collect() override;
 
   std::vector<Finding> examine() override {
     const GateName gate = "airlock-doctor-rights";
@@ -203,12 +226,20 @@ class RedisStore final : public Store, public Servers {
     }
   };
 
-  Client& client() {
-    return *client_.get([this] {
+  struct Process {
+    explicit Process(const Options& options) : client(options), identity(client, options) {}
+    Client client;
+    Identity identity;
+  };
+
+  Process& process() {
+    return *process_.get([this] {
       used_in_ = base::fork_generation();
-      return std::make_unique<Client>(options_);
+      return std::make_unique<Process>(options_);
     });
   }
+  Client& client() { return process().client; }
+  Identity& identity() { return process().identity; }
 
   [[nodiscard]] const Script& script(Step step) const {
     return (*options_.scripts)[static_cast<std::size_t>(step)];
@@ -238,9 +269,11 @@ class RedisStore final : public Store, public Servers {
     add_seed(call);
     return call;
   }
-  [[nodiscard]] Call renewal_of(const RenewItem& item) const;
-  [[nodiscard]] Call with_token(Step step, const Token& token) const {
-    if (token.store != id_) throw InvalidArgument("the token belongs to another store");
+  [[nodiscard]] Call renewal_of(const RenewItem& item, const Deadline& deadline);
+  [[nodiscard]] Call with_token(Step step, const Token& token, const Deadline& deadline) {
+    if (!identity().knows(token.store, deadline)) {
+      throw InvalidArgument("the token belongs to another store");
+    }
     Call call = this->call(step, token.gate);
     call.add(pack_visitor(token.visitor)).add_number(static_cast<std::int64_t>(token.fence));
     return call;
@@ -263,17 +296,21 @@ class RedisStore final : public Store, public Servers {
   }
 
   Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless) {
-    stamped(call);
-    return run(call, {&gate, 1}, twice, Which::few, deadline());
+    return run(call, gate, deadline(), twice);
   }
-  Result run(Call&& call, const GateName& gate) { return run(call, gate); }
+  Result run(Call& call, const GateName& gate, const Deadline& deadline,
+             Twice twice = Twice::harmless) {
+    stamped(call);
+    return run(call, {&gate, 1}, twice, Which::few, deadline);
+  }
   Result run(const Call& call, std::span<const GateName> gates, Twice twice, Which releases,
              const Deadline& deadline);
-  Result ask(Call& call, std::span<const GateName> gates, Twice twice);
+  Result ask(Call& call, std::span<const GateName> gates, const Deadline& deadline, Twice twice);
 
   // What ends a lease, or where only the visitor is known whatever it has.
-  [[nodiscard]] Call release_call(const Token& token) const;
-  [[nodiscard]] std::vector<Call> release_calls(const std::vector<Token>& tokens) const;
+  [[nodiscard]] Call release_call(const Token& token, const Deadline& deadline);
+  [[nodiscard]] std::vector<Call> release_calls(const std::vector<Token>& tokens,
+                                                const Deadline& deadline);
   void confirm(const Token& token);
   // Those that are done; returns those that are to be sent again, because their gate is being repaired.
   [[nodiscard]] std::vector<Token> confirm_all(const std::vector<Token>& tokens,
@@ -281,23 +318,41 @@ class RedisStore final : public Store, public Servers {
   void give_back_first(std::span<const GateName> gates);
   void give_back_at_last() noexcept;
 
-  // Together they have `deadline`, or each round trip one of its own.
-  [[nodiscard]] Client::Batch run_all(std::vector<Call>& calls,
-                                      const std::optional<Deadline>& deadline);
-  [[nodiscard]] bool happens(Call& call, const GateName& gate);
-  [[nodiscard]] bool happens(Call&& call, const GateName& gate) { return happens(call, gate); }
+  [[nodiscard]] Client::Batch run_all(std::vector<Call>& calls, const Deadline& deadline);
+  [[nodiscard]] bool happens(Call& call, const GateName& gate) {
+    return happens(call, gate, deadline());
+  }
+  [[nodiscard]] bool happens(Call& call, const GateName& gate, const Deadline& deadline);
+  [[nodiscard]] bool happens(Call&& call, const GateName& gate, const Deadline& deadline) {
+    return happens(call, gate, deadline);
+  }
   [[nodiscard]] static bool happened(const Result& result);
   void settle(std::vector<GateName> gates, const Deadline& deadline,
               const Deadline& until) noexcept;
   void renew(std::span<RenewItem> items, const Deadline& deadline, const Deadline& settling);
   [[nodiscard]] std::optional<Granted> set_hold(const Token& token, Hold hold);
-  [[nodiscard]] Token token_for(const Request& request) const {
-    return {.store = id_, .gate = request.gate, .visitor = request.visitor};
+  [[nodiscard]] static Token token_for(const Request& request, StoreId id) {
+    return {.store = id, .gate = request.gate, .visitor = request.visitor};
   }
   [[nodiscard]] bool watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
                               const VisitorId& visitor, std::function<void()> changed);
-  [[nodiscard]] std::vector<std::string> sweep();
-  [[nodiscard]] std::vector<std::string> scan();
+  // Makes calls for `together` gates each, many in one round trip, which has a deadline of its own, and
+  // passes the reply to each on.
+  using Gates = std::span<const GateName>;
+  using Use = std::function<void(Gates, const Client::Batch&, std::size_t)>;
+  void for_all(Gates gates, std::size_t together, const std::function<Call(Gates)>& make,
+               const Use& use);
+  // Reads gates. Empty: it is not known. What a gate that cannot be read says goes to `failed`, or is
+  // thrown where there is none.
+  using Summarized = std::function<void(const GateName&, std::optional<Summary>)>;
+  using Failed = std::function<void(const GateName&, const StoreError&)>;
+  void summarize(Gates gates, const Summarized& use, const Failed& failed = {});
+  [[nodiscard]] std::optional<Summary> summary_of(const GateName& gate, const Reply& reply);
+  // The visits from where a portion of HSCAN ended.
+  void add_visits(const GateName& gate, std::string cursor, Visits& visits);
+  [[nodiscard]] Reply survey_alone(const GateName& gate, std::size_t portion);
+  [[nodiscard]] Call survey_call(Gates gates, std::size_t portion = 0) const;
+  [[nodiscard]] std::vector<GateName> scan();
   void scan(Node& node, std::vector<std::string>& names);
 
   // Whether it makes a difference that nobody has heard that it is its turn.
@@ -309,9 +364,8 @@ class RedisStore final : public Store, public Servers {
 
   const Options options_;
   const Naming naming_;
-  const StoreId id_;
   std::atomic<std::uint64_t> used_in_ = 0;
-  base::PerProcess<std::unique_ptr<Client>> client_;
+  base::PerProcess<std::unique_ptr<Process>> process_;
 };
 
 // --- running scripts ---
@@ -334,7 +388,7 @@ RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> g
                          ? "too much has run out at this gate at once"
                          : "no time is left to ask");
     }
-    Client::Ran ran = client().run(call, twice, deadline, release_calls(releases_left));
+    Client::Ran ran = client().run(call, twice, deadline, release_calls(releases_left, deadline));
     releases_left = confirm_all(releases_left, ran.ahead);
     result.reply = std::move(ran.reply);
     result.perhaps_twice = result.perhaps_twice || ran.perhaps_twice;
@@ -350,8 +404,8 @@ RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> g
 
 // Refused, perhaps for a permit that another thread of this process was just giving back: once more,
 // and after all of those.
-RedisStore::Result RedisStore::ask(Call& call, std::span<const GateName> gates, Twice twice) {
-  const Deadline deadline = this->deadline();
+RedisStore::Result RedisStore::ask(Call& call, std::span<const GateName> gates,
+                                   const Deadline& deadline, Twice twice) {
   stamped(call.lasting());
   Result result = run(call, gates, twice, Which::few, deadline);
   if (result.head.kind == AnswerKind::refused && !result.in_order) {
@@ -388,14 +442,12 @@ void RedisStore::settle(std::vector<GateName> gates, const Deadline& deadline,
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the next caller continues it
 }
 
-Client::Batch RedisStore::run_all(std::vector<Call>& calls,
-                                  const std::optional<Deadline>& deadline) {
+Client::Batch RedisStore::run_all(std::vector<Call>& calls, const Deadline& deadline) {
   Client::Batch all;
   for (Call& call : calls) stamped(call);
   for (std::span<const Call> rest = calls; !rest.empty();) {
     const std::size_t count = std::min(rest.size(), kPipelined);
-    Client::Batch some =
-        client().run(rest.first(count), deadline.value_or(Deadline(options_.timeout)));
+    Client::Batch some = client().run(rest.first(count), deadline);
     std::ranges::move(some.replies, std::back_inserter(all.replies));
     if (some.failure) all.failure = std::move(some.failure);
     rest = rest.subspan(count);
@@ -405,7 +457,9 @@ Client::Batch RedisStore::run_all(std::vector<Call>& calls,
 
 // For steps that say whether they found something to do. If the step was perhaps done twice, that
 // the second found nothing tells nothing.
-bool RedisStore::happens(Call& call, const GateName& gate) { return happened(run(call, gate)); }
+bool RedisStore::happens(Call& call, const GateName& gate, const Deadline& deadline) {
+  return happened(run(call, gate, deadline));
+}
 
 bool RedisStore::happened(const Result& result) {
   const bool happened = result.fields().flag();
@@ -419,6 +473,8 @@ bool RedisStore::happened(const Result& result) {
 
 Answer RedisStore::admit(const Request& request) {
   validate(request);
+  const Deadline until = deadline();
+  const StoreId id = identity().get(until);
   const bool may_wait = request.line.join || request.line.returning;
   const auto ear = client().ear(request.gate, may_wait);
   const std::string key = may_wait || (ear && !ear->watchers.is_empty())
@@ -433,11 +489,12 @@ Answer RedisStore::admit(const Request& request) {
 
   // Rates alone leave nothing that a second question would find.
   const bool idempotent = request.permits || request.dedupe != Duration(0);
-  const Result result = ask(admit, {&request.gate, 1}, idempotent ? Twice::harmless : Twice::never);
+  const Result result =
+      ask(admit, {&request.gate, 1}, until, idempotent ? Twice::harmless : Twice::never);
   Unpacker fields = result.fields();
   switch (result.head.kind) {
     case AnswerKind::granted: {
-      Granted granted = read_granted(fields, token_for(request));
+      Granted granted = read_granted(fields, token_for(request, id));
       if (!granted.repeated && !key.empty()) ear->watchers.tell_own(key);
       if (is_to_be_undone(result, granted)) undo({&request, 1}, {&granted, 1});
       return granted;
@@ -474,6 +531,8 @@ void RedisStore::undo(std::span<const Request> requests, std::span<const Granted
 
 GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
   validate_group(requests);
+  const Deadline until = deadline();
+  const StoreId id = identity().get(until);
   const auto ear = client().ear(requests.front().gate);
   std::vector<GateName> gates;
   bool hears = false;
@@ -490,12 +549,12 @@ GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
     admit.add(pack_rates(request.rates));
     admit.add(request.label.empty() ? base::default_label() : request.label);
   }
-  const Result result = ask(admit, gates, Twice::harmless);
+  const Result result = ask(admit, gates, until, Twice::harmless);
   Unpacker fields = result.fields();
   GroupAnswer answer;
   if (result.head.kind == AnswerKind::granted) {
     for (const Request& request : requests) {
-      answer.granted.push_back(read_granted(fields, token_for(request)));
+      answer.granted.push_back(read_granted(fields, token_for(request, id)));
     }
     if (is_to_be_undone(result, answer.granted.front())) undo(requests, answer.granted);
     return answer;
@@ -514,8 +573,8 @@ GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
 
 // --- leases ---
 
-Call RedisStore::renewal_of(const RenewItem& item) const {
-  Call renewal = with_token(Step::renew, item.token);
+Call RedisStore::renewal_of(const RenewItem& item, const Deadline& deadline) {
+  Call renewal = with_token(Step::renew, item.token, deadline);
   renewal.add_number(item.ttl.count()).add_number(item.weight.value_or(0)).lasting();
   return renewal;
 }
@@ -535,10 +594,11 @@ void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
   for (const RenewItem& item : items) {
     validate_ttl(item.ttl);
     if (item.weight == 0) throw InvalidArgument("weight 0: a lease weighs at least 1");
-    calls.push_back(renewal_of(item));
+    calls.push_back(renewal_of(item, deadline));
   }
   Client::Batch batch = run_all(calls, deadline);
   std::vector<GateName> unsettled;
+  bool is_any_gone = false;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::optional<Reply>& reply = batch.replies[i];
     if (!reply) continue;
@@ -549,30 +609,34 @@ void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
     Unpacker fields(reply->text());
     const ReplyHead head = read_head(fields);
     if (head.kind == AnswerKind::again) {
-      Call again = renewal_of(items[i]);
+      Call again = renewal_of(items[i], deadline);
       const Result result =
           run(stamped(again), {&items[i].token.gate, 1}, Twice::harmless, Which::few, deadline);
       items[i].result = result.fields().whole<Renewal>();
       continue;
     }
     items[i].result = fields.whole<Renewal>();
+    if (items[i].result == Renewal::gone) is_any_gone = true;
     if (head.more) unsettled.push_back(items[i].token.gate);
   }
   settle(std::move(unsettled), deadline, settling);
+  // In a cluster another server may have the id, and be down: renewals do not wait for it.
+  if (is_any_gone && client().has_one_server()) identity().recheck(deadline);
   if (batch.failure) throw StoreError(batch.failure->error());
 }
 
-Call RedisStore::release_call(const Token& token) const {
-  if (token.fence != 0) return with_token(Step::release, token);
+Call RedisStore::release_call(const Token& token, const Deadline& deadline) {
+  if (token.fence != 0) return with_token(Step::release, token, deadline);
   Call leave = call(Step::leave, token.gate);
   leave.add(pack_visitor(token.visitor)).add("1");
   return leave;
 }
 
-std::vector<Call> RedisStore::release_calls(const std::vector<Token>& tokens) const {
+std::vector<Call> RedisStore::release_calls(const std::vector<Token>& tokens,
+                                            const Deadline& deadline) {
   std::vector<Call> calls;
   for (const Token& token : tokens) {
-    calls.push_back(release_call(token));
+    calls.push_back(release_call(token, deadline));
     stamped(calls.back());
   }
   return calls;
@@ -602,18 +666,18 @@ std::vector<Token> RedisStore::confirm_all(const std::vector<Token>& tokens,
 // What a step of this process carries is left to it; what is noted and not there any more is over.
 void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
   using State = PendingReleases::State;
+  const Deadline deadline(options_.timeout);
   std::vector<Call> calls;
   std::vector<ReleaseItem*> called;
   for (ReleaseItem& item : items) {
     const State state =
         item.is_noted ? client().pending_releases().state_of(item.token) : State::waiting;
-    const bool is_foreign = item.token.fence != 0 && item.token.store != id_;
+    const bool is_foreign = item.token.fence != 0 && !identity().knows(item.token.store, deadline);
     item.is_over = is_foreign || state == State::over;  // Nobody can give back what is foreign.
     if (item.is_over || state == State::carried) continue;
-    calls.push_back(release_call(item.token));
+    calls.push_back(release_call(item.token, deadline));
     called.push_back(&item);
   }
-  const Deadline deadline(options_.timeout);
   const Client::Batch batch = run_all(calls, deadline);
   std::vector<GateName> unsettled;
   for (std::size_t i = 0; i < called.size(); ++i) {
@@ -623,7 +687,7 @@ void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
     Unpacker fields(reply->text());
     const ReplyHead head = read_head(fields);
     if (head.kind == AnswerKind::again) {
-      Call again = release_call(token);
+      Call again = release_call(token, deadline);
       (void)run(stamped(again), {&token.gate, 1}, Twice::harmless, Which::few, deadline);
     } else if (head.more) {
       unsettled.push_back(token.gate);
@@ -656,10 +720,14 @@ void RedisStore::give_back_at_last() noexcept try {
 }
 
 std::optional<Granted> RedisStore::set_hold(const Token& token, Hold hold) {
-  Call call = with_token(Step::hold, token);
+  const Deadline until = deadline();
+  Call call = with_token(Step::hold, token, until);
   call.add(hold == Hold::detached ? "1" : "0").add("");
-  const Result result = run(call.lasting(), token.gate);
-  if (result.head.kind != AnswerKind::granted) return std::nullopt;
+  const Result result = run(call.lasting(), token.gate, until);
+  if (result.head.kind != AnswerKind::granted) {
+    identity().recheck(until);
+    return std::nullopt;
+  }
   if (!result.acknowledged) throw too_few_replicas();
   Unpacker fields = result.fields();
   return read_granted(fields, token);
@@ -701,26 +769,121 @@ std::optional<GateView> RedisStore::look(const GateName& gate) {
   Call look = call(Step::look, gate);
   const Result result = run(look, gate);
   if (result.reply.is_nil()) return std::nullopt;
-  return read_view(gate, parts_of(result.reply));
+  const LookParts parts = look_parts(result.reply);
+  GateView view = read_view(gate, parts);
+  Visits visits;
+  add_all(result.reply.at(1), visits);
+  if (const auto cursor = result.reply.at(2).text(); cursor != "0") {
+    add_visits(gate, std::string(cursor), visits);
+  }
+  visits.show_in(view, Unpacker(parts.now).duration());
+  return view;
+}
+
+void RedisStore::add_visits(const GateName& gate, std::string cursor, Visits& visits) {
+  do {
+    Call more = call(Step::visits, gate);
+    stamped(more.add(cursor));
+    const Reply portion = client().run(more, Twice::harmless, deadline()).reply;
+    add_all(portion.at(1), visits);
+    cursor = portion.at(0).text();
+  } while (cursor != "0" && !cursor.empty());
+}
+
+Call RedisStore::survey_call(Gates gates, std::size_t portion) const {
+  Call survey(script(Step::survey), naming_, gates);
+  add_seed(survey).add_number(static_cast<std::int64_t>(portion));
+  return survey;
+}
+
+Reply RedisStore::survey_alone(const GateName& gate, std::size_t portion) {
+  Call survey = survey_call({&gate, 1}, portion);
+  return client().run(stamped(survey), Twice::harmless, deadline()).reply;
+}
+
+// `reply`: of a call for this gate alone, or its part of one for several.
+std::optional<Summary> RedisStore::summary_of(const GateName& gate, const Reply& reply) {
+  if (reply.is_nil()) return std::nullopt;
+  if (!reply.is_array()) return summary_of(gate, survey_alone(gate, 0));
+  Summary summary(gate, summary_parts(reply));
+  bool more = has_more(reply);
+  for (std::size_t portion = 1; more && summary.is_sound(); ++portion) {
+    const Reply further = survey_alone(gate, portion);
+    if (further.is_nil()) break;
+    summary.leave_out(further.at(1).text(), further.at(2).text());
+    more = has_more(further);
+  }
+  if (summary.is_sound()) return summary;
+  Visits visits;
+  add_visits(gate, "0", visits);
+  summary.count(visits);
+  return summary;
+}
+
+void RedisStore::for_all(Gates gates, std::size_t together, const std::function<Call(Gates)>& make,
+                         const Use& use) {
+  while (!gates.empty()) {
+    std::vector<Call> calls;
+    std::vector<Gates> of_call;
+    while (!gates.empty() && calls.size() < kPipelined) {
+      of_call.push_back(gates.first(std::min(together, gates.size())));
+      gates = gates.subspan(of_call.back().size());
+      calls.push_back(make(of_call.back()));
+    }
+    const Client::Batch batch = run_all(calls, deadline());
+    for (std::size_t i = 0; i < calls.size(); ++i) use(of_call[i], batch, i);
+  }
+}
+
+// Gates of a cluster are read one by one: a script may see one slot.
+void RedisStore::summarize(Gates gates, const Summarized& use, const Failed& failed) {
+  for_all(
+      gates, client().has_one_server() ? kReadTogether : 1,
+      [&](Gates some) { return survey_call(some); },
+      [&](Gates some, const Client::Batch& batch, std::size_t i) {
+        for (std::size_t at = 0; at < some.size(); ++at) {
+          try {
+            const Reply& reply = reply_of(batch, i);
+            use(some[at], some.size() == 1 ? summary_of(some[at], reply)
+                                           : summary_of(some[at], reply.at(at)));
+          } catch (const StoreError& error) {
+            if (!failed || error.kind() != StoreError::Kind::incompatible) throw;
+            failed(some[at], error);
+          }
+        }
+      });
 }
 
 std::vector<GateCounts> RedisStore::counts(std::span<const GateName> gates) {
-  std::vector<Call> calls;
-  calls.reserve(gates.size());
+  std::vector<GateCounts> all;
+  all.reserve(gates.size());
   give_back_first(gates);
-  for (const GateName& gate : gates) calls.push_back(call(Step::counts, gate));
-  const Client::Batch batch = run_all(calls, Deadline(options_.timeout));
-  std::vector<GateCounts> result;
-  for (std::size_t i = 0; i < gates.size(); ++i) {
-    Unpacker fields(text_of(batch, i));
-    if (read_head(fields).kind == AnswerKind::again) {
-      Call again = call(Step::counts, gates[i]);
-      result.push_back(read_counts(run(again, gates[i]).fields()));
-    } else {
-      result.push_back(read_counts(fields));
-    }
-  }
-  return result;
+  summarize(gates, [&](const GateName& /*gate*/, std::optional<Summary> summary) {
+    all.push_back(summary ? summary->view.counts : GateCounts{});
+  });
+  return all;
+}
+
+std::vector<GateSummary> RedisStore::survey(
+    const std::function<bool(std::string_view gate)>& include) {
+  std::vector<GateName> gates = scan();
+  std::erase_if(gates, [&](const GateName& gate) { return !include(gate.view()); });
+  std::vector<GateSummary> all;
+  summarize(
+      gates,
+      [&](const GateName& /*gate*/, std::optional<Summary> summary) {
+        if (summary && !summary->is_idle()) all.push_back({.gate = std::move(summary->view)});
+      },
+      [&](const GateName& gate, const StoreError& error) {
+        all.push_back({.gate = {.name = gate.text()}, .unreadable = error.what()});
+      });
+  return all;
+}
+
+std::vector<std::string> RedisStore::list() {
+  std::vector<std::string> names;
+  for (GateSummary& summary : Store::survey()) names.push_back(std::move(summary.gate.name));
+  return names;
 }
 
 // The names of all gates that a server may have.
@@ -728,8 +891,8 @@ void RedisStore::scan(Node& node, std::vector<std::string>& names) {
   std::string cursor = "0";
   do {
     Commands commands;
-    commands.add_all({"SCAN", cursor, "MATCH", naming_.gate_pattern(), "COUNT", "1000"});
-    const Reply reply = client().ask(node, commands, Deadline(options_.timeout));
+    commands.add_all({"SCAN", cursor, "MATCH", naming_.gate_pattern(), "COUNT", "256"});
+    const Reply reply = client().ask(node, commands, deadline());
     cursor = reply.at(0).text();
     const Reply keys = reply.at(1);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -740,31 +903,40 @@ void RedisStore::scan(Node& node, std::vector<std::string>& names) {
   } while (cursor != "0" && !cursor.empty());
 }
 
-std::vector<std::string> RedisStore::scan() {
+// Sorted. A key with a name that no gate can have is somebody else's.
+std::vector<GateName> RedisStore::scan() {
   std::vector<std::string> names;
-  for (const NodePtr& node : client().nodes(Deadline(options_.timeout))) scan(*node, names);
+  for (const NodePtr& node : client().nodes(deadline())) scan(*node, names);
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());  // SCAN may say one twice.
-  return names;
+  std::vector<GateName> gates;
+  gates.reserve(names.size());
+  for (const std::string& name : names) {
+    try {
+      gates.emplace_back(name);
+    } catch (const InvalidArgument&) {  // NOLINT(bugprone-empty-catch): as said above
+    }
+  }
+  return gates;
 }
 
-// Brings every gate up to the present and forgets what is idle; what is left, sorted.
-std::vector<std::string> RedisStore::sweep() {
-  std::vector<std::string> names = scan();
-  std::vector<Call> calls;
-  calls.reserve(names.size());
-  for (const std::string& name : names) {
-    calls.push_back(call(Step::settle, name));
-    calls.back().add("1");
-  }
-  const Client::Batch batch = run_all(calls, std::nullopt);
-  std::vector<std::string> left;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Unpacker fields(text_of(batch, i));
-    (void)read_head(fields);
-    if (fields.flag()) left.push_back(std::move(names[i]));
-  }
-  return left;
+// Brings every gate up to the present and forgets what is idle. One that cannot be read is left as it
+// is.
+void RedisStore::collect() {
+  for_all(
+      scan(), 1,
+      [&](Gates gate) {
+        Call settle = call(Step::settle, gate.front());
+        settle.add("1");
+        return settle;
+      },
+      [](Gates /*gate*/, const Client::Batch& batch, std::size_t i) {
+        try {
+          (void)reply_of(batch, i);
+        } catch (const StoreError& error) {
+          if (error.kind() != StoreError::Kind::incompatible) throw;
+        }
+      });
 }
 
 // --- being told ---

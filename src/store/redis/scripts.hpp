@@ -24,17 +24,20 @@ enum class Step : std::size_t {
   hold,
   watch,
   settle,
-  counts,
   look,
+  visits,
+  survey,
+  holds,
   set_limit,
   pause,
   resume,
   revoke,
   purge,
   rights,
+  identity,
 };
 
-using Scripts = std::array<Script, static_cast<std::size_t>(Step::rights) + 1>;
+using Scripts = std::array<Script, static_cast<std::size_t>(Step::identity) + 1>;
 
 // Those that ask the server for the time; made at build time from lua/.
 [[nodiscard]] const Scripts& scripts() noexcept;

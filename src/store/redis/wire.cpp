@@ -22,7 +22,7 @@ struct VisitRecord {
   std::uint32_t weight = 0;
   std::optional<std::uint32_t> slot;
   Fence fence = 0;
-  Duration expiry{0}, joined{0}, granted{0}, revoked{0};
+  Duration expiry{0}, joined{0}, granted{0}, revoked{0}, patience_end{0};
   double place = 0;
   std::string label;
 };
@@ -33,11 +33,11 @@ std::uint64_t read_big_endian(std::string_view bytes) {
   return number;
 }
 
-VisitRecord read_visit(std::string_view bytes) {
+VisitRecord read_visit(std::string_view visitor, std::string_view bytes) {
   VisitRecord visit;
   Unpacker from(bytes);
-  visit.visitor.high = read_big_endian(from.take(8));
-  visit.visitor.low = read_big_endian(from.take(8));
+  visit.visitor.high = read_big_endian(visitor.substr(0, 8));
+  visit.visitor.low = read_big_endian(visitor.substr(8));
   visit.state = from.read<State>();
   visit.hold = from.read<Hold>();
   (void)from.take(4);  // exclusive, several, confirmed, order
@@ -50,12 +50,22 @@ VisitRecord read_visit(std::string_view bytes) {
   visit.expiry = from.duration();
   visit.granted = from.duration();
   visit.joined = from.duration();
-  (void)from.take(3 * sizeof(double));  // ttl, patience end, called until
+  (void)from.duration();  // ttl
+  visit.patience_end = from.duration();
+  (void)from.duration();  // called until
   visit.place = from.number();
   (void)from.take(3 * sizeof(double) + 4 * sizeof(std::uint32_t));  // its line
   (void)from.take(from.read<std::uint16_t>());                      // channel
   visit.label = from.take(from.read<std::uint8_t>());
   return visit;
+}
+
+bool is_inside(const VisitRecord& visit) noexcept {
+  return visit.state == State::handed || visit.state == State::holding;
+}
+
+bool is_in_line(const VisitRecord& visit) noexcept {
+  return visit.state == State::waiting || visit.state == State::absent;
 }
 
 HolderView holder_view(VisitRecord visit, Duration now) {
@@ -65,7 +75,7 @@ HolderView holder_view(VisitRecord visit, Duration now) {
   view.fence = visit.fence;
   view.weight = visit.weight;
   view.slot = visit.slot;
-  view.age = now - visit.granted;
+  view.age = std::max(now - visit.granted, Duration(0));
   view.remaining = visit.expiry - now;
   view.claimed = visit.state == State::holding;
   view.revoked = visit.revoked != Duration(0);
@@ -78,7 +88,7 @@ WaiterView waiter_view(VisitRecord visit, Duration now) {
           .label = std::move(visit.label),
           .weight = visit.weight,
           .priority = visit.priority,
-          .waited = now - visit.joined,
+          .waited = std::max(now - visit.joined, Duration(0)),
           .present = visit.state == State::waiting,
           .hold = visit.hold};
 }
@@ -119,11 +129,10 @@ Counters read_counters(Unpacker& from) {
   return counters;
 }
 
-void read_line(const LookParts& parts, Duration now, GateView& view) {
-  std::vector<VisitRecord> line;
-  for (const std::string_view waiter : parts.waiters) line.push_back(read_visit(waiter));
-  std::ranges::sort(line, {}, &VisitRecord::place);
-  for (VisitRecord& visit : line) view.line.push_back(waiter_view(std::move(visit), now));
+// Not below 0: portions are of different moments.
+template <typename Count>
+void lower(Count& count, std::uint64_t by) {
+  count -= static_cast<Count>(std::min<std::uint64_t>(count, by));
 }
 
 }  // namespace
@@ -182,17 +191,6 @@ Refused read_refused(Unpacker& from) {
   return refused;
 }
 
-GateCounts read_counts(Unpacker from) {
-  GateCounts counts;
-  counts.in_use = from.whole<std::uint32_t>();
-  counts.limit = from.whole<std::uint32_t>();
-  counts.overridden = from.flag();
-  counts.holders = from.whole<std::uint32_t>();
-  counts.waiting = from.whole<std::uint32_t>();
-  counts.exclusive = from.flag();
-  return counts;
-}
-
 std::string pack_request(const Request& request, bool confirmed) {
   const Permits permits = request.permits.value_or(Permits{.limit = 0, .weight = 0, .ttl = {}});
   const auto flag = [](bool set) { return static_cast<std::uint8_t>(set ? 1 : 0); };
@@ -243,13 +241,6 @@ GateView read_view(const GateName& gate, const LookParts& parts) {
   view.last_fence = head.whole<Fence>();
   view.counters = read_counters(head);
 
-  for (const std::string_view holder : parts.holders) {
-    view.holders.push_back(holder_view(read_visit(holder), now));
-  }
-  std::ranges::sort(view.holders, {}, [](const HolderView& holder) {
-    return std::tuple(-holder.age, holder.remaining, holder.fence);
-  });
-  read_line(parts, now, view);
   for (const std::string_view tier : parts.rates) view.rates.push_back(read_tier(tier));
   std::ranges::sort(view.rates, {}, [](const RateView& rate) {
     return std::pair(rate.rate.period, rate.rate.algorithm);
@@ -260,6 +251,87 @@ GateView read_view(const GateName& gate, const LookParts& parts) {
   }
   std::ranges::sort(view.pauses, {}, &PauseView::reporter);
   return view;
+}
+
+void Visits::add(std::string_view field, std::string_view value) {
+  if (field.size() == 16) records_.insert_or_assign(std::string(field), value);
+}
+
+template <typename Use>
+void Visits::for_each(const Use& use) const {
+  for (const auto& [visitor, record] : records_) {
+    try {
+      use(read_visit(visitor, record));
+    } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): no record
+    }
+  }
+}
+
+void Visits::show_in(GateView& view, Duration now) const {
+  std::vector<VisitRecord> line;
+  view.holders.clear();
+  for_each([&](VisitRecord visit) {
+    if (is_inside(visit)) {
+      view.holders.push_back(holder_view(std::move(visit), now));
+    } else if (is_in_line(visit)) {
+      line.push_back(std::move(visit));
+    }
+  });
+  std::ranges::sort(view.holders, {}, [](const HolderView& holder) {
+    return std::tuple(-holder.age, holder.remaining, holder.fence);
+  });
+  std::ranges::sort(line, {}, &VisitRecord::place);
+  for (VisitRecord& visit : line) view.line.push_back(waiter_view(std::move(visit), now));
+}
+
+// Hand-overs that nobody claimed go back to the line.
+void Visits::count_in(GateView& view, Duration now) const {
+  GateCounts& counts = view.counts;
+  counts.in_use = counts.holders = counts.waiting = 0;
+  for_each([&](const VisitRecord& visit) {
+    if (is_inside(visit) && visit.expiry > now) {
+      counts.in_use += visit.weight;
+      ++counts.holders;
+    } else if ((is_in_line(visit) || visit.state == State::handed) && visit.patience_end > now) {
+      ++counts.waiting;
+    }
+  });
+}
+
+Summary::Summary(const GateName& gate, const Parts& parts) : view(read_view(gate, parts.look)) {
+  Unpacker rest(parts.rest);
+  now_ = rest.duration();
+  visits_ = rest.whole();
+  is_quiet_ = rest.flag();
+  leave_out(parts.rest, parts.ended);
+  if (parts.holder.size() != 2) return;
+  Visits holder;
+  holder.add(parts.holder[0], parts.holder[1]);
+  holder.show_in(view, now_);
+}
+
+void Summary::count(const Visits& visits) {
+  visits.count_in(view, now_);
+  visits_ = view.counts.holders + view.counts.waiting;
+}
+
+void Summary::leave_out(std::string_view rest, std::string_view bytes) {
+  Unpacker all(rest);
+  (void)all.take(3 * sizeof(double));
+  is_sound_ = all.flag();
+  if (bytes.empty()) return;
+  Unpacker ended(bytes);
+  lower(view.counts.in_use, ended.whole());
+  lower(view.counts.holders, ended.whole());
+  // Hand-overs that nobody claimed go back to the line.
+  const double waiters = ended.number();
+  if (waiters >= 0) lower(view.counts.waiting, static_cast<std::uint64_t>(waiters));
+  if (waiters < 0) view.counts.waiting += static_cast<std::uint32_t>(-waiters);
+  lower(visits_, ended.whole());
+  view.counters.expired += ended.whole();
+  view.counters.revoked += ended.whole();
+  view.counters.missed += ended.whole();
+  view.counters.abandoned += ended.whole();
 }
 
 }  // namespace airlock::redis

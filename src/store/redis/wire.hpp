@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "airlock/answer.hpp"
 #include "airlock/look.hpp"
@@ -102,19 +104,59 @@ struct ReplyHead {
 [[nodiscard]] Granted read_granted(Unpacker& from, const Token& token);
 [[nodiscard]] Queued read_queued(Unpacker& from);
 [[nodiscard]] Refused read_refused(Unpacker& from);
-[[nodiscard]] GateCounts read_counts(Unpacker from);
 
 [[nodiscard]] std::string pack_request(const Request& request, bool confirmed);
 [[nodiscard]] std::string pack_rates(std::span<const Rate> rates);
 [[nodiscard]] std::string pack_visitor(const VisitorId& visitor);  // 16 bytes, high end first.
 
-// The parts of lua/look.lua's reply.
+// The parts of lua/look.lua's reply but for the visits.
 struct LookParts {
   std::string_view head;
-  std::vector<std::string_view> holders, waiters, rates;
+  std::vector<std::string_view> rates;
   std::string_view pauses;
   std::string_view now;
 };
 [[nodiscard]] GateView read_view(const GateName& gate, const LookParts& parts);
+
+// The visits of a gate, as portions of its hash bring them. Who comes twice is taken as it came last.
+class Visits {
+ public:
+  void add(std::string_view field, std::string_view value);  // What is no visit is passed over.
+  void show_in(GateView& view, Duration now) const;          // Holders and line.
+  void count_in(GateView& view, Duration now) const;         // Those whose time has not come.
+
+ private:
+  template <typename Use>
+  void for_each(const Use& use) const;
+
+  std::map<std::string, std::string, std::less<>> records_;
+};
+
+// A gate of lua/survey.lua; each reply is a portion of it.
+class Summary {
+ public:
+  struct Parts {
+    LookParts look;
+    std::string_view rest;
+    std::string_view ended;
+    std::vector<std::string_view> holder;
+  };
+  // The first portion.
+  Summary(const GateName& gate, const Parts& parts);
+  // What has run out, of a later one.
+  void leave_out(std::string_view rest, std::string_view ended);
+  // False: the parts of the gate do not agree, and its visits say who is there.
+  [[nodiscard]] bool is_sound() const noexcept { return is_sound_; }
+  void count(const Visits& visits);
+
+  [[nodiscard]] bool is_idle() const noexcept { return is_quiet_ && visits_ == 0; }
+  GateView view;
+
+ private:
+  Duration now_{0};
+  std::uint64_t visits_ = 0;
+  bool is_quiet_ = false;
+  bool is_sound_ = true;
+};
 
 }  // namespace airlock::redis

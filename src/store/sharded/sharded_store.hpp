@@ -148,6 +148,14 @@ class ShardedStore : public Store {
     return step->adopt(token, step.hash(), step.asker().owner, step.moment());
   }
 
+  bool holds(const Token& token) override {
+    const auto state = self().state();
+    Step step(self(), check(*state, token), token.gate);
+    bool holds = step->holds(token, step.hash(), step.moment());
+    while (step.begins_again()) holds = step->holds(token, step.hash(), step.moment());
+    return holds;
+  }
+
   std::optional<GateView> look(const GateName& gate) override {
     const auto state = self().state();
     Step step(self(), *state, gate);
@@ -178,6 +186,24 @@ class ShardedStore : public Store {
     }
     std::ranges::sort(names);
     return names;
+  }
+
+  using Store::survey;
+  std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) override {
+    std::vector<GateSummary> all;
+    const auto state = self().state();
+    for (const std::string& name : list()) {
+      if (!include(name)) continue;
+      const GateName gate(name);
+      Step step(self(), *state, gate);
+      std::optional<GateView> view = step->summary(gate.view(), step.hash(), step.moment());
+      while (step.begins_again()) {
+        view = step->summary(gate.view(), step.hash(), step.moment());
+      }
+      if (view) all.push_back({.gate = std::move(*view)});  // Else it was forgotten meanwhile.
+    }
+    return all;
   }
 
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {

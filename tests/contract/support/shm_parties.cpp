@@ -185,11 +185,21 @@ class PartiesStore final : public Store {
     ask(call, [](Call& c, Store& store) { c.granted[0] = store.adopt(*c.token); });
     return call.granted[0];
   }
+  bool holds(const Token& token) override {
+    Call& call = with_token(token);
+    ask(call, [](Call& c, Store& store) { c.yes = store.holds(*c.token); });
+    return call.yes;
+  }
   std::optional<GateView> look(const GateName& gate) override { return store_->look(gate); }
   std::vector<GateCounts> counts(std::span<const GateName> gates) override {
     return store_->counts(gates);
   }
   std::vector<std::string> list() override { return store_->list(); }
+  using Store::survey;
+  std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) override {
+    return store_->survey(include);
+  }
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
     store_->set_limit(gate, limit);
   }

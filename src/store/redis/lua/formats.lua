@@ -5,6 +5,7 @@ local NEVER = math.huge
 local IDLE = 600000000 -- An unused gate is forgotten after this.
 local SPARE = 1800000000 -- Keys outlive what is in them by this at least.
 local STAGGER = 50000 -- Those behind the head ask a little later each.
+local PORTION = 128 -- So many visits are read in one call.
 local PLACES = 1099511627776 -- 2^40: arrivals of one priority.
 
 local WAITING, ABSENT, HANDED, HOLDING, SPENT = 1, 2, 3, 4, 5
