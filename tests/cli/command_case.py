@@ -13,6 +13,7 @@ import unittest
 
 BINARY = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "airlock"
 QUOTED = shlex.quote(BINARY)  # For a shell.
+REDIS_SERVER = os.environ.get("AIRLOCK_REDIS_SERVER", "redis-server")
 
 
 def eventually(condition, seconds=10):
@@ -84,7 +85,7 @@ class CommandCase(unittest.TestCase):
         return json.loads(done.stdout)["waiting"] if done.returncode == 0 else 0
 
 
-@unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+@unittest.skipUnless(shutil.which(REDIS_SERVER), f"{REDIS_SERVER} is not installed")
 class RedisCase(CommandCase):
     """With a server of its own in the place of shared memory."""
 
@@ -95,7 +96,7 @@ class RedisCase(CommandCase):
         self.use()
 
     def start_server(self):
-        self.server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.redis_socket,
+        self.server = subprocess.Popen([REDIS_SERVER, "--port", "0", "--unixsocket", self.redis_socket,
                                         "--save", "", "--dir", self.dir], stdout=subprocess.DEVNULL)
         self.started.append(self.server)
         self.assertTrue(eventually(self.answers))

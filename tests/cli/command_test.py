@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from command_case import BINARY, CommandCase, RedisCase, eventually, is_alive
+from command_case import BINARY, REDIS_SERVER, CommandCase, RedisCase, eventually, is_alive
 
 USAGE, UNAVAILABLE, REFUSED, LOST = 64, 69, 75, 76
 STORES_PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/stores.md")
@@ -407,7 +407,7 @@ class RedisDoctor(RedisCase):
         self.assertIn("see that it is there", texts["problem"])
 
 
-@unittest.skipUnless(shutil.which("openssl") and shutil.which("redis-server"), "openssl or redis-server is missing")
+@unittest.skipUnless(shutil.which("openssl") and shutil.which(REDIS_SERVER), f"openssl or {REDIS_SERVER} is missing")
 class EncryptedStore(CommandCase):
     def setUp(self):
         super().setUp()
@@ -419,7 +419,7 @@ class EncryptedStore(CommandCase):
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.started.append(subprocess.Popen(
-            ["redis-server", "--port", "0", "--tls-port", str(port), "--tls-cert-file", certificate, "--tls-key-file", key,
+            [REDIS_SERVER, "--port", "0", "--tls-port", str(port), "--tls-cert-file", certificate, "--tls-key-file", key,
              "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no", "--save", "", "--dir", self.dir],
             stdout=subprocess.DEVNULL))
         self.store = f"rediss://127.0.0.1:{port}"
