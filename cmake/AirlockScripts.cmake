@@ -1,6 +1,6 @@
 # Embeds the Redis scripts: every step is its prelude and itself, one text without comments, with its SHA-1.
 #
-#   airlock_embed_scripts(TIME FILE OUTPUT FILE NAMESPACE NAME)
+#   airlock_embed_scripts(TIME FILE... OUTPUT FILE NAMESPACE NAME)
 
 set(AIRLOCK_LUA_DIR ${CMAKE_CURRENT_LIST_DIR}/../src/store/redis/lua)
 
@@ -23,7 +23,7 @@ set(AIRLOCK_PRELUDE_renew leases)
 set(AIRLOCK_PRELUDE_hold leases)
 
 function(airlock_embed_scripts)
-  cmake_parse_arguments(EMBED "" "TIME;OUTPUT;NAMESPACE" "" ${ARGN})
+  cmake_parse_arguments(EMBED "" "OUTPUT;NAMESPACE" "TIME" ${ARGN})
   set(entries)
   foreach(step IN LISTS AIRLOCK_SCRIPT_STEPS)
     set(files ${EMBED_TIME})

@@ -3,8 +3,11 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "model/support/trial_seed.hpp"
+#include "store/redis/connection.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/support/chaos_proxy.hpp"
 #include "store/support/redis_server.hpp"
@@ -12,7 +15,14 @@
 #include "store/support/storm.hpp"
 
 // Processes at a gate of a Redis server: what is between them and it is unreliable or keeps some of
-// them away, it is killed, its clock is set.
+// them away, it is killed, its clock is set, it ends scripts in the middle.
+
+namespace airlock::storm {
+
+// The scripts as they are, but for commands that are refused when a key says so (support/failing.lua).
+[[nodiscard]] const redis::Scripts& scripts() noexcept;
+
+}  // namespace airlock::storm
 
 namespace airlock::testing {
 namespace {
@@ -21,6 +31,24 @@ using namespace std::chrono_literals;
 using Fault = ChaosProxy::Fault;
 
 constexpr Duration kTimeout = 500ms;
+
+// Has a connection before the server is busy.
+class Operator {
+ public:
+  explicit Operator(RedisServer& server)
+      : connection_(server.address(), nullptr, "operator", redis::Deadline(10s)) {}
+
+  // Whether the server did it.
+  bool command(const std::vector<std::string>& words) {
+    redis::Commands commands;
+    commands.begin(words.size());
+    for (const std::string& word : words) commands.add(word);
+    return !connection_.ask(commands, redis::Deadline(10s)).is_error();
+  }
+
+ private:
+  redis::Connection connection_;
+};
 
 class RedisStorm : public ::testing::Test {
  protected:
@@ -142,6 +170,65 @@ TEST_F(RedisStorm, OfClocksThatAreSet) {
       storm.forgiving_leases([&] { shifted.step(by); });
     });
     return storm.end("clock steps");
+  });
+}
+
+// Any command of any script is refused, for everybody, for a moment, or an operator kills a script that takes
+// too long.
+TEST_F(RedisStorm, OfScriptsThatAreKilled) {
+  in_rounds("scripts killed (redis)", [](StormPlan plan) {
+    RedisServer server({"--busy-reply-threshold", "5"});
+    Operator admin(server);
+    plan.open = [address = server.address()] {
+      return redis::make_store(
+          {.address = address, .timeout = kTimeout, .scripts = &storm::scripts()});
+    };
+    plan.refuses = true;
+    Storm storm(plan);
+    Instant next{0};
+    storm.run(8s, [&] {
+      if (storm_now() < next) return;
+      next = storm_now() + Duration(storm.below(30'000));
+      storm.note_fault();
+      if (storm.below(4) != 0) {
+        const std::string at = std::to_string(1 + storm.below(40));
+        admin.command({"SET", "fail_at", at, "PX", std::to_string(1 + storm.below(20))});
+        return;
+      }
+      // Before it writes: after that nobody can kill it.
+      admin.command({"SET", "spin_at", std::to_string(1 + storm.below(3))});
+      while (!admin.command({"SCRIPT", "KILL"})) std::this_thread::sleep_for(1ms);
+      while (!admin.command({"DEL", "spin_at"})) admin.command({"SCRIPT", "KILL"});
+    });
+    return storm.end("scripts killed");
+  });
+}
+
+// Any right is withdrawn from everybody for a moment.
+TEST_F(RedisStorm, OfWithdrawnRights) {
+  in_rounds("rights withdrawn (redis)", [](StormPlan plan) {
+    constexpr std::array kRights = {"hset",    "hdel",         "hmget",   "hget",   "hscan",
+                                    "zadd",    "zrem",         "zcard",   "zrange", "zpopmin",
+                                    "zrank",   "unlink",       "pexpire", "time",   "publish",
+                                    "evalsha", "zrangebyscore"};
+    RedisServer server;
+    Operator admin(server);
+    plan.open = [address = server.least_address()] {
+      return redis::make_store({.address = address, .prefix = "test", .timeout = kTimeout});
+    };
+    plan.refuses = true;
+    Storm storm(plan);
+    Instant next{0};
+    storm.run(8s, [&] {
+      if (storm_now() < next) return;
+      next = storm_now() + Duration(storm.below(30'000));
+      const std::string right = kRights.at(storm.below(kRights.size()));
+      EXPECT_TRUE(admin.command({"ACL", "SETUSER", "least", "-" + right}));
+      std::this_thread::sleep_for(std::chrono::milliseconds(storm.below(20)));
+      EXPECT_TRUE(admin.command({"ACL", "SETUSER", "least", "+" + right}));
+      storm.note_fault();
+    });
+    return storm.end("rights withdrawn");
   });
 }
 

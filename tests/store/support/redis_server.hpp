@@ -60,7 +60,7 @@ namespace airlock::stepped {
 // The scripts with a time that tests step. Where AIRLOCK_COUNT_BRANCHES is set they log which
 // branches they took (support/count_branches.py).
 [[nodiscard]] const redis::Scripts& scripts() noexcept;
-// Such that one of their commands fails (support/failing_time.lua).
+// Such that one of their commands fails (support/failing.lua).
 [[nodiscard]] const redis::Scripts& failing_scripts() noexcept;
 // Without the fast paths.
 [[nodiscard]] const redis::Scripts& slow_scripts() noexcept;

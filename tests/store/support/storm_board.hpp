@@ -30,6 +30,7 @@ struct StormPlan {
   // who was in before another came is compared with it.
   bool keeps_order = true;
   bool forks = false;
+  bool refuses = false;  // The server refuses commands, and says that an operator is needed.
   std::uint64_t seed = 1;
 };
 

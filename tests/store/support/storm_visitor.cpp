@@ -141,7 +141,7 @@ void StormVisitor::visit() {
   } catch (const Error& error) {
     call.end();
     ++board_.failures;
-    if (needs_an_operator(error)) ++board_.broken;
+    if (!plan_.refuses && needs_an_operator(error)) ++board_.broken;
     usleep(static_cast<useconds_t>(1'000 + below(10'000)));
   }
 }

@@ -1,6 +1,5 @@
--- failing_time.lua: stepped_time.lua for tests of scripts that do not end. The key `fail_at` says the
--- number of the command that is refused in every run; `spin_at`, the one before which it spins until it
--- is killed.
+-- failing.lua: stands before time.lua in tests of scripts that do not end. The key `fail_at` says the number of
+-- the command that is refused in every run; `spin_at`, the one before which it spins until it is killed.
 
 local redis = (function(real)
   local fail_at, spin_at = tonumber(real.call('GET', 'fail_at')), tonumber(real.call('GET', 'spin_at'))
@@ -22,7 +21,3 @@ local redis = (function(real)
     end,
   }
 end)(redis)
-
-local function server_time()
-  return tonumber(ARGV[#ARGV - 1]), tonumber(ARGV[#ARGV])
-end
