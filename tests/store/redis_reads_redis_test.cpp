@@ -303,6 +303,27 @@ TEST_F(RedisReads, CountTheRecordsOfAGateWhosePartsDoNotAgree) {
   EXPECT_EQ(store_->look("gate")->counts.holders, 201U);
 }
 
+// A gate that nobody is in is none, also where it was left alone for longer than its ttl.
+TEST_F(RedisReads, AskOnceMoreOnlyForUnusualGates) {
+  for (int i = 0; i < 32; ++i) {
+    Request lock = asks("held:" + std::to_string(i), VisitorId::random());
+    lock.permits->exclusive = true;
+    lock.permits->ttl = 1h;
+    (void)store_->admit(lock);
+    (void)store_->release(enters("used:" + std::to_string(i), 10s));
+  }
+  clock_.advance(11s);
+  command({"CONFIG", "RESETSTAT"});
+  EXPECT_THAT(store_->survey(), SizeIs(64));
+  EXPECT_EQ(count("evalsha"), 64U / 16 + 32);
+  std::vector<GateName> gates = {"used:1", "held:1", "unknown", "held:2"};
+  const std::vector<GateCounts> counts = store_->counts(gates);
+  EXPECT_EQ(counts[0].holders, 0U);
+  EXPECT_EQ(counts[1].holders, 1U);
+  EXPECT_EQ(counts[2].limit, 0U);
+  EXPECT_EQ(counts[3].holders, 1U);
+}
+
 TEST_F(RedisReads, TheFirstIdWinsAndACopyIsReplaced) {
   const auto identity = [&](const std::string& number, const std::string& replaces) {
     const auto& script = stepped::scripts()[static_cast<std::size_t>(redis::Step::identity)];

@@ -92,8 +92,10 @@ TEST_F(ScriptTime, IsShortAtAGateWithAHundredThousandHolders) {
   };
   const auto look = [&] { EXPECT_EQ(store_->look("gate")->holders.size(), kHolders); };
   const auto read = [&] {
-    EXPECT_TRUE(store_->holds(items.front().token));
-    EXPECT_EQ(store_->survey().at(0).gate.counts.holders, kHolders);
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_TRUE(store_->holds(items.front().token));
+      EXPECT_EQ(store_->survey().at(0).gate.counts.holders, kHolders);
+    }
   };
   EXPECT_LT(cost("the newest goes out", come_and_go), kMost);
   EXPECT_LT(cost("a look", look), kMost);

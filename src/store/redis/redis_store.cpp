@@ -23,7 +23,8 @@ namespace airlock::redis {
 namespace {
 
 constexpr std::size_t kPipelined = 128;    // So many calls go out together.
-constexpr std::size_t kReadTogether = 16;  // So many gates are read by one call.
+constexpr std::size_t kReadTogether = 16;  // So many gates are read by one call,
+constexpr std::size_t kReadAtOnce = 512;   // and so many in one round trip.
 // For so long a caller that has its answer ends what else has run out,
 constexpr Duration kAfterwards = std::chrono::milliseconds(10);
 // and if others wait for that.
@@ -804,7 +805,6 @@ Reply RedisStore::survey_alone(const GateName& gate, std::size_t portion) {
 // `reply`: of a call for this gate alone, or its part of one for several.
 std::optional<Summary> RedisStore::summary_of(const GateName& gate, const Reply& reply) {
   if (reply.is_nil()) return std::nullopt;
-  if (!reply.is_array()) return summary_of(gate, survey_alone(gate, 0));
   Summary summary(gate, summary_parts(reply));
   bool more = has_more(reply);
   for (std::size_t portion = 1; more && summary.is_sound(); ++portion) {
@@ -825,7 +825,8 @@ void RedisStore::for_all(Gates gates, std::size_t together, const std::function<
   while (!gates.empty()) {
     std::vector<Call> calls;
     std::vector<Gates> of_call;
-    while (!gates.empty() && calls.size() < kPipelined) {
+    const std::size_t most = std::min(kPipelined, kReadAtOnce / together);
+    while (!gates.empty() && calls.size() < most) {
       of_call.push_back(gates.first(std::min(together, gates.size())));
       gates = gates.subspan(of_call.back().size());
       calls.push_back(make(of_call.back()));
@@ -835,21 +836,41 @@ void RedisStore::for_all(Gates gates, std::size_t together, const std::function<
   }
 }
 
-// Gates of a cluster are read one by one: a script may see one slot.
+// Gates of a cluster are read one by one: a script may see one slot. Those of a call for several that have
+// to be asked for alone go out together.
 void RedisStore::summarize(Gates gates, const Summarized& use, const Failed& failed) {
+  const auto use_one = [&](const GateName& gate, const auto& summary) {
+    try {
+      use(gate, summary());
+    } catch (const StoreError& error) {
+      if (!failed || error.kind() != StoreError::Kind::incompatible) throw;
+      failed(gate, error);
+    }
+  };
+  const auto use_several = [&](Gates some, const Reply& all) {
+    const auto has = [&](std::size_t at) {
+      return all.is_array() && (all.at(at).is_nil() || all.at(at).is_array());
+    };
+    std::vector<Call> calls;
+    for (std::size_t at = 0; at < some.size(); ++at) {
+      if (!has(at)) calls.push_back(survey_call(some.subspan(at, 1)));
+    }
+    const Client::Batch alone = run_all(calls, deadline());
+    std::size_t next = 0;
+    for (std::size_t at = 0; at < some.size(); ++at) {
+      use_one(some[at], [&] {
+        return has(at) ? summary_of(some[at], all.at(at))
+                       : summary_of(some[at], reply_of(alone, next++));
+      });
+    }
+  };
   for_all(
       gates, client().has_one_server() ? kReadTogether : 1,
       [&](Gates some) { return survey_call(some); },
       [&](Gates some, const Client::Batch& batch, std::size_t i) {
-        for (std::size_t at = 0; at < some.size(); ++at) {
-          try {
-            const Reply& reply = reply_of(batch, i);
-            use(some[at], some.size() == 1 ? summary_of(some[at], reply)
-                                           : summary_of(some[at], reply.at(at)));
-          } catch (const StoreError& error) {
-            if (!failed || error.kind() != StoreError::Kind::incompatible) throw;
-            failed(some[at], error);
-          }
+        if (some.size() > 1 && batch.replies[i]) return use_several(some, *batch.replies[i]);
+        for (const GateName& gate : some) {
+          use_one(gate, [&] { return summary_of(gate, reply_of(batch, i)); });
         }
       });
 }

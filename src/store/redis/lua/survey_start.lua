@@ -40,8 +40,8 @@ local function rest(may_be_idle)
 end
 
 local function is_usual()
-  return string.byte(meta) == SCHEMA and is_sound and now < next_due and tiers == '' and paused == ''
-    and (is_lock == 0 or holders ~= 1)
+  return string.byte(meta) == SCHEMA and is_sound and (now < next_due or visits == 0) and tiers == ''
+    and paused == '' and (is_lock == 0 or holders ~= 1)
 end
 
 local function usual(key)
