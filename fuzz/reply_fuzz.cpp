@@ -31,10 +31,11 @@ void read_script_reply(std::string_view text) {
     visits.add(parts[0], parts[1]);
     GateView view{.name = "gate", .counts = {}};
     visits.show_in(view, Duration(0));
+    visits.count_in(view, Duration(0));
   });
   try_to([&](redis::Unpacker&) {
     redis::Summary summary("gate", {.look = look, .rest = text, .ended = text, .holder = parts});
-    summary.leave_out(text);
+    summary.leave_out(text, text);
   });
 }
 
