@@ -47,10 +47,17 @@ class Scopes : public ::testing::Test {
   const std::shared_ptr<Store> store_ = open_store(uri());
 };
 
+// In short threads: under the address sanitizer an exception leaves frames in use on the fake stack
+// of its thread, and once that is full every later call searches all of it.
 TEST_F(Scopes, ThrowingCallsAreNeverRefused) {
   const Bulkhead bulkhead(store_, "erp", {.limit = 1});
-  for (int i = 0; i < 10'000; ++i) {
-    ASSERT_THROW(bulkhead.call([] { throw Failed(); }), Failed) << "call " << i;
+  for (int i = 0; i < 100; ++i) {
+    std::jthread([&] {
+      for (int n = 0; n < 100; ++n) {
+        ASSERT_THROW(bulkhead.call([] { throw Failed(); }), Failed) << "call " << n;
+      }
+    }).join();
+    ASSERT_FALSE(HasFailure()) << "thread " << i;
   }
 }
 
