@@ -154,6 +154,10 @@ MUTANTS = [
         "src/store/shm/shm_store.cpp", "    if (!is_over_ && end()) [[unlikely]]\n", "    if (!is_over_ && end() && false)\n",
         "shm_death_process_test"),
     Mutant(
+        "who-looked-for-the-dead-does-not-look-again", "the same, where a step had suspects",
+        "src/store/shm/shm_store.cpp", "    if (has_more_to_do) look_again();\n", "    if (has_more_to_do) return false;\n",
+        "shm_death_process_test"),
+    Mutant(
         "a-link-is-followed", "a planted symbolic link",
         "src/store/shm/file.cpp", "O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY", "O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY",
         "shm_hostile_test"),

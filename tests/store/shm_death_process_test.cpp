@@ -86,6 +86,8 @@ class ShmDeath : public ::testing::Test {
     return names;
   }
 
+  void expect_hand_over_by_the_owner_of_the_lock(std::uint32_t own);
+
   const Descriptors inherited_ = inheritable_descriptors();  // Before there is a store.
   TempDir dir_;
   std::shared_ptr<Store> store_ = open();
@@ -244,35 +246,51 @@ TEST_F(ShmDeath, HoweverManyAreGivenBackWhileTheLockIsHeldNoneIsForgotten) {
   EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
 }
 
-// Its owner is in the middle of its step, nearly always, and nobody else comes.
-TEST_F(ShmDeath, WhatIsGivenBackWhileTheLockIsHeldIsHandedOverByItsOwner) {
-  constexpr std::uint32_t kMany = 5'000;  // To look at them takes a while.
+// The owner of the lock is in the middle of its step, nearly always, and nobody else comes. It holds
+// `own` of the slots; to look at all of them takes a while.
+void ShmDeath::expect_hand_over_by_the_owner_of_the_lock(std::uint32_t own) {
+  constexpr std::uint32_t kMany = 5'000;
   std::vector<Token> tokens;
-  for (std::uint32_t i = 0; i < kMany; ++i) {
+  for (std::uint32_t i = own; i < kMany; ++i) {
     tokens.push_back(std::get<Granted>(store_->admit(ask(std::to_string(i), kMany))).token);
   }
+  SharedValue<std::atomic<int>> looks;
+  SharedValue<std::atomic<bool>> goes_on;
+  Child owner([&] {
+    const auto store = open();
+    for (std::uint32_t i = 0; i < own; ++i) (void)store->admit(ask(std::to_string(i), kMany));
+    for (;; ++*looks) {
+      (void)store->look("gate");
+      while (*looks != 0 && !*goes_on) std::this_thread::sleep_for(100us);
+    }
+  });
+  ASSERT_TRUE(becomes_true([&] { return *looks != 0; }));
   for (std::size_t i = 0; i < 10; ++i) {
     const std::string name = "next " + std::to_string(i);
     ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(wait_for(name, kMany))));
     std::atomic<bool> told = false;
     ASSERT_TRUE(store_->watch("gate", VisitorId::named(name), [&] { told = true; }));
-    SharedValue<std::atomic<int>> looks;
-    SharedValue<std::atomic<bool>> last;
-    Child owner([&] {
-      const auto store = open();
-      for (; !*last; ++*looks) (void)store->look("gate");
-    });
-    ASSERT_TRUE(becomes_true([&] { return *looks != 0; }));
+    const int before = *looks;
+    *goes_on = true;
+    ASSERT_TRUE(becomes_true([&] { return *looks > before + 1; }));
     owner.signal(SIGSTOP);
     owner.wait_until_stopped();
     EXPECT_TRUE(store_->release(tokens[i]));
-    *last = true;
+    *goes_on = false;
     owner.signal(SIGCONT);
-    EXPECT_TRUE(owner.wait());
     EXPECT_TRUE(becomes_true([&] { return told.load(); }, 1s)) << "round " << i;
     store_->unwatch("gate", VisitorId::named(name));
     ASSERT_TRUE(enters(wait_for(name, kMany)));
   }
+}
+
+TEST_F(ShmDeath, WhatIsGivenBackWhileTheLockIsHeldIsHandedOverByItsOwner) {
+  expect_hand_over_by_the_owner_of_the_lock(4'900);
+}
+
+// Its steps end another way: they look whether the holders, who are of another process, are alive.
+TEST_F(ShmDeath, WhatIsGivenBackWhileTheLockIsHeldIsHandedOverByAnOwnerThatSuspectsTheHolders) {
+  expect_hand_over_by_the_owner_of_the_lock(0);
 }
 
 TEST_F(ShmDeath, AForkedChildKeepsNothingOfItsParentAlive) {
