@@ -131,6 +131,7 @@ void Model::serve_line(Gate& gate) {
   for (Visit* next = candidate(gate); next != nullptr && hand_over(gate, *next);) {
     next = candidate(gate);
   }
+  gate.draw = draw_;
 }
 
 // Hands over, or passes over one who cannot be told. False: it must wait, and everybody behind it.
@@ -691,7 +692,9 @@ std::optional<Duration> Model::next_event(Gate& gate) {
   const auto may_be = [&](Duration at) { event = std::min(event.value_or(at), at); };
   for (const Visit& visit : gate.visits) may_be(visit.deadline());
   if (paused_until(gate)) return event;
+  const std::uint64_t draw = std::exchange(draw_, gate.draw);
   const Visit* head = candidate(gate);
+  draw_ = draw;
   if (head == nullptr || (head->permits && !fits(gate, *head->permits, in_use(gate)))) return event;
   const Verdict verdict = weigh(gate, *head);
   if (!verdict.allowed) may_be(now_ + verdict.before.retry_after);

@@ -120,6 +120,7 @@ class Model {
     Duration line_since{0};  // The last grant from the line, or when the line began.
     Duration interval{0};    // Mean between grants from the line; 0: not known.
     Duration last_used{0};
+    std::uint64_t draw = 0;  // When its line was last served. Other gates may have drawn since.
     Fence last_fence = 0;
     Counters counters = {};
   };
