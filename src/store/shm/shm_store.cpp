@@ -30,7 +30,7 @@ class Guard {
   }
 
   [[nodiscard]] bool may_stamp() const noexcept { return to_repair_; }
-  void begin(model::Moment& moment) {
+  [[gnu::always_inline]] void begin(model::Moment& moment) {
     cell_.begin(to_repair_, moment);
     if (state_.is_buried()) state_.lose("other processes took this one for dead");
     state_.check(moment.now);
