@@ -65,6 +65,11 @@ void add_all(const Reply& fields, Visits& visits) {
   }
 }
 
+// Whether the reply to a call for several says something of this one.
+bool has_part(const Reply& all, std::size_t at) {
+  return all.is_array() && (all.at(at).is_nil() || all.at(at).is_array());
+}
+
 // What a call of a batch returned. StoreError: nothing, or an error.
 const Reply& reply_of(const Client::Batch& batch, std::size_t i) {
   const std::optional<Reply>& reply = batch.replies[i];
@@ -348,6 +353,10 @@ class RedisStore final : public Store, public Servers {
   using Summarized = std::function<void(const GateName&, std::optional<Summary>)>;
   using Failed = std::function<void(const GateName&, const StoreError&)>;
   void summarize(Gates gates, const Summarized& use, const Failed& failed = {});
+  template <typename Read>
+  void use_summary(const GateName& gate, const Read& read, const Summarized& use,
+                   const Failed& failed);
+  void use_several(Gates gates, const Reply& all, const Summarized& use, const Failed& failed);
   [[nodiscard]] std::optional<Summary> summary_of(const GateName& gate, const Reply& reply);
   // The visits from where a portion of HSCAN ended.
   void add_visits(const GateName& gate, std::string cursor, Visits& visits);
@@ -836,41 +845,47 @@ void RedisStore::for_all(Gates gates, std::size_t together, const std::function<
   }
 }
 
-// Gates of a cluster are read one by one: a script may see one slot. Those of a call for several that have
-// to be asked for alone go out together.
-void RedisStore::summarize(Gates gates, const Summarized& use, const Failed& failed) {
-  const auto use_one = [&](const GateName& gate, const auto& summary) {
-    try {
-      use(gate, summary());
-    } catch (const StoreError& error) {
-      if (!failed || error.kind() != StoreError::Kind::incompatible) throw;
-      failed(gate, error);
-    }
-  };
-  const auto use_several = [&](Gates some, const Reply& all) {
-    const auto has = [&](std::size_t at) {
-      return all.is_array() && (all.at(at).is_nil() || all.at(at).is_array());
+template <typename Read>
+void RedisStore::use_summary(const GateName& gate, const Read& read, const Summarized& use,
+                             const Failed& failed) {
+  try {
+    use(gate, read());
+  } catch (const StoreError& error) {
+    if (!failed || error.kind() != StoreError::Kind::incompatible) throw;
+    failed(gate, error);
+  }
+}
+
+// Those of a call for several that have to be asked for alone go out together.
+void RedisStore::use_several(Gates gates, const Reply& all, const Summarized& use,
+                             const Failed& failed) {
+  std::vector<Call> calls;
+  for (std::size_t at = 0; at < gates.size(); ++at) {
+    if (!has_part(all, at)) calls.push_back(survey_call(gates.subspan(at, 1)));
+  }
+  const Client::Batch alone = run_all(calls, deadline());
+  std::size_t next = 0;
+  for (std::size_t at = 0; at < gates.size(); ++at) {
+    const auto read = [&] {
+      return has_part(all, at) ? summary_of(gates[at], all.at(at))
+                               : summary_of(gates[at], reply_of(alone, next++));
     };
-    std::vector<Call> calls;
-    for (std::size_t at = 0; at < some.size(); ++at) {
-      if (!has(at)) calls.push_back(survey_call(some.subspan(at, 1)));
-    }
-    const Client::Batch alone = run_all(calls, deadline());
-    std::size_t next = 0;
-    for (std::size_t at = 0; at < some.size(); ++at) {
-      use_one(some[at], [&] {
-        return has(at) ? summary_of(some[at], all.at(at))
-                       : summary_of(some[at], reply_of(alone, next++));
-      });
-    }
-  };
+    use_summary(gates[at], read, use, failed);
+  }
+}
+
+// Gates of a cluster are read one by one: a script may see one slot.
+void RedisStore::summarize(Gates gates, const Summarized& use, const Failed& failed) {
   for_all(
       gates, client().has_one_server() ? kReadTogether : 1,
       [&](Gates some) { return survey_call(some); },
       [&](Gates some, const Client::Batch& batch, std::size_t i) {
-        if (some.size() > 1 && batch.replies[i]) return use_several(some, *batch.replies[i]);
+        if (some.size() > 1 && batch.replies[i]) {
+          return use_several(some, *batch.replies[i], use, failed);
+        }
         for (const GateName& gate : some) {
-          use_one(gate, [&] { return summary_of(gate, reply_of(batch, i)); });
+          const auto read = [&] { return summary_of(gate, reply_of(batch, i)); };
+          use_summary(gate, read, use, failed);
         }
       });
 }

@@ -315,23 +315,23 @@ void Summary::count(const Visits& visits) {
   visits_ = view.counts.holders + view.counts.waiting;
 }
 
-void Summary::leave_out(std::string_view rest, std::string_view bytes) {
+void Summary::leave_out(std::string_view rest, std::string_view ended) {
   Unpacker all(rest);
   (void)all.take(3 * sizeof(double));
   is_sound_ = all.flag();
-  if (bytes.empty()) return;
-  Unpacker ended(bytes);
-  lower(view.counts.in_use, ended.whole());
-  lower(view.counts.holders, ended.whole());
+  if (ended.empty()) return;
+  Unpacker from(ended);
+  lower(view.counts.in_use, from.whole());
+  lower(view.counts.holders, from.whole());
   // Hand-overs that nobody claimed go back to the line.
-  const double waiters = ended.number();
+  const double waiters = from.number();
   if (waiters >= 0) lower(view.counts.waiting, static_cast<std::uint64_t>(waiters));
   if (waiters < 0) view.counts.waiting += static_cast<std::uint32_t>(-waiters);
-  lower(visits_, ended.whole());
-  view.counters.expired += ended.whole();
-  view.counters.revoked += ended.whole();
-  view.counters.missed += ended.whole();
-  view.counters.abandoned += ended.whole();
+  lower(visits_, from.whole());
+  view.counters.expired += from.whole();
+  view.counters.revoked += from.whole();
+  view.counters.missed += from.whole();
+  view.counters.abandoned += from.whole();
 }
 
 }  // namespace airlock::redis
