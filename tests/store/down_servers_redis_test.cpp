@@ -45,7 +45,7 @@ TEST(DownServer, FailsNoAskAtAnotherAndLetsNobodyThereEnterUnguarded) {
   BareCluster cluster(3);
   std::deque<testing::DownServerTrial> trials;
   for (const Outage outage : {Outage::closed, Outage::open, Outage::local}) {
-    trials.emplace_back(cluster, outage).start(1);
+    trials.emplace_back(cluster, outage, 2s).start(1);  // In which a healthy one surely answers.
   }
   cluster.node(1).kill();
   std::this_thread::sleep_for(1500ms);
