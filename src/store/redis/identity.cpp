@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 
 #include "base/random.hpp"
 #include "store/redis/slot.hpp"

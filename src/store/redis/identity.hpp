@@ -1,12 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "airlock/token.hpp"
+#include "base/timed_mutex.hpp"
 #include "store/redis/client.hpp"
 
 namespace airlock::redis {
@@ -46,7 +46,7 @@ class Identity {
   std::atomic<StoreId> id_ = 0;                 // 0: not known yet.
   std::atomic<std::uint64_t> connections_ = 0;  // When it was last asked for.
 
-  std::timed_mutex mutex_;
+  base::TimedMutex mutex_;
   std::vector<StoreId> earlier_;
   Deadline::Clock::time_point rests_until_{};  // After it could not be asked for again.
 };

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+namespace airlock::base {
+
+// As std::timed_mutex, whose unlock() the thread sanitizer of gcc 12 takes for that of a stranger: it
+// does not know pthread_mutex_clocklock().
+class TimedMutex {
+ public:
+  // NOLINTBEGIN(readability-identifier-naming): the names that the standard calls
+  bool try_lock() {
+    const std::lock_guard lock(mutex_);
+    if (is_locked_) return false;
+    return is_locked_ = true;
+  }
+  template <typename Clock, typename Span>
+  bool try_lock_until(const std::chrono::time_point<Clock, Span>& time) {
+    std::unique_lock lock(mutex_);
+    if (!unlocked_.wait_until(lock, time, [this] { return !is_locked_; })) return false;
+    return is_locked_ = true;
+  }
+  void unlock() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_locked_ = false;
+    }
+    unlocked_.notify_one();
+  }
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable unlocked_;
+  bool is_locked_ = false;
+};
+
+}  // namespace airlock::base
