@@ -118,7 +118,7 @@ struct LookParts {
 };
 [[nodiscard]] GateView read_view(const GateName& gate, const LookParts& parts);
 
-// The visits of a gate, as portions of its hash bring them. Who comes twice is taken as it came last.
+// The visits of a gate, as portions of its hash bring them. A visit that comes twice is taken as it came last.
 class Visits {
  public:
   void add(std::string_view field, std::string_view value);  // What is no visit is passed over.
