@@ -23,7 +23,8 @@ AIRLOCK_EXPORT void close(const std::shared_ptr<Store>& store);
 // Waits until this process holds no lease of the store. False: the time was up before.
 [[nodiscard]] AIRLOCK_EXPORT bool drain(const std::shared_ptr<Store>& store, Duration at_most);
 
-// Waits until everything that destructors gave back has reached the store. False: the time was up.
+// Waits until everything that destructors gave back or left has reached the store. False: the time
+// was up.
 [[nodiscard]] AIRLOCK_EXPORT bool flush(const std::shared_ptr<Store>& store, Duration at_most);
 
 }  // namespace airlock

@@ -10,14 +10,19 @@ namespace airlock::keeping {
 
 AsyncEntries& Keeper::async_entries() {
   const std::lock_guard lock(mutex_);
-  if (!async_entries_) async_entries_ = AsyncEntries::make(clock());
+  if (!async_entries_) async_entries_ = AsyncEntries::make(clock(), awaiting_);
   return *async_entries_;
+}
+
+// REQUIRES: the mutex.
+bool Keeper::is_all_given_back() const {
+  return debts_.all_paid() && (!async_entries_ || !async_entries_->is_anybody_leaving());
 }
 
 void Keeper::stop_async_entries() noexcept { async_entries_->worker_->stop(); }
 
-std::shared_ptr<AsyncEntries> AsyncEntries::make(Clock& clock) {
-  auto entries = std::make_shared<AsyncEntries>(clock);
+std::shared_ptr<AsyncEntries> AsyncEntries::make(Clock& clock, std::shared_ptr<Awaiting> awaiting) {
+  auto entries = std::make_shared<AsyncEntries>(clock, std::move(awaiting));
   entries->worker_.emplace("airlock-enter", clock, [weak = std::weak_ptr(entries)] {
     if (const auto self = weak.lock()) self->run();
   });
@@ -105,7 +110,7 @@ void AsyncEntries::ready(std::uint64_t number, Why why) {
     if (found == entries_.end()) return;
     Entry& entry = *found->second;
     if (why == Why::news) entry.has_news = true;
-    if (why == Why::cancel) entry.is_cancelled = true;
+    if (why == Why::cancel && !std::exchange(entry.is_cancelled, true)) ++leaving_;
     if (std::exchange(entry.is_ready, true)) return;
     ready_.push_back(number);
   }
@@ -142,6 +147,11 @@ void AsyncEntries::run() {
   for (std::vector<Entry*> due = collect(); !due.empty(); due = collect()) {
     for (Entry* entry : due) step(*entry);
   }
+}
+
+bool AsyncEntries::is_anybody_leaving() {
+  const std::lock_guard lock(mutex_);
+  return leaving_ != 0;
 }
 
 bool AsyncEntries::is_cancelled(const Entry& entry) {
@@ -187,9 +197,16 @@ void AsyncEntries::finish(Entry& entry, Arrival arrival) {
   }
   // Whoever is called may end everything else that has to do with the store, and its clock with it:
   // nothing of them is kept until after the call.
+  const bool was_cancelled = done->is_cancelled;
   const Deliver deliver = std::move(done->deliver);
   done.reset();
   deliver(std::move(arrival));
+  if (!was_cancelled) return;
+  {
+    const std::lock_guard lock(mutex_);
+    --leaving_;
+  }
+  awaiting_->tell();
 }
 
 }  // namespace airlock::keeping

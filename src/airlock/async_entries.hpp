@@ -29,7 +29,9 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
  public:
   using Deliver = std::function<void(Arrival)>;
 
-  [[nodiscard]] static std::shared_ptr<AsyncEntries> make(Clock& clock);
+  // `awaiting` is told when somebody has left.
+  [[nodiscard]] static std::shared_ptr<AsyncEntries> make(Clock& clock,
+                                                          std::shared_ptr<Awaiting> awaiting);
 
   // Gives an entry up: out of the line, or back what it got before it is delivered.
   class Ticket {
@@ -53,7 +55,11 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
   Ticket start_or_deliver(std::shared_ptr<Entrance> entrance, const GateName& gate, const Ask& ask,
                           Deliver deliver, std::shared_ptr<Standing> standing);
 
-  explicit AsyncEntries(Clock& clock) noexcept : clock_(clock) {}
+  // Whether something is given up and not yet out of the line or given back.
+  [[nodiscard]] bool is_anybody_leaving();
+
+  AsyncEntries(Clock& clock, std::shared_ptr<Awaiting> awaiting) noexcept
+      : clock_(clock), awaiting_(std::move(awaiting)) {}
 
  private:
   friend class Keeper;
@@ -92,7 +98,9 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
   static void show_standing(const Entry& entry) noexcept;
 
   Clock& clock_;
+  const std::shared_ptr<Awaiting> awaiting_;
   base::Mutex mutex_;
+  std::size_t leaving_ = 0;
   std::atomic<std::uint64_t> last_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Entry>> entries_;
   std::vector<std::uint64_t> ready_;

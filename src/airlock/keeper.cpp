@@ -144,7 +144,7 @@ void Keeper::forget(Held* held) noexcept {
   held->next_free = std::exchange(free_, held);
   --leases_;
   lock.unlock();
-  tell_awaiting();
+  awaiting_->tell();
 }
 
 void Keeper::unwatch(const Token& token) noexcept {
@@ -331,7 +331,7 @@ void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
 // --- giving back ---
 
 void Keeper::pay() {
-  if (debts_.pay()) tell_awaiting();
+  if (debts_.pay()) awaiting_->tell();
   const std::lock_guard lock(mutex_);
   release_.plan(debts_.next());
 }
@@ -343,12 +343,6 @@ void Keeper::owe(const Token& token, Instant until) noexcept {
 
 // --- the end ---
 
-void Keeper::tell_awaiting() noexcept {
-  if (awaited_ == 0) return;
-  const std::lock_guard lock(await_mutex_);
-  awaited_changed_.notify_all();
-}
-
 template <typename Over>
 bool Keeper::await(Duration at_most, Over over) {
   const Instant end = saturating_add(clock().now(), at_most);
@@ -356,10 +350,10 @@ bool Keeper::await(Duration at_most, Over over) {
     const std::lock_guard lock(mutex_);
     return over();
   };
-  ++awaited_;
-  std::unique_lock lock(await_mutex_);
-  while (!is_over() && clock().now() < end) clock().wait_until(lock, awaited_changed_, end);
-  --awaited_;
+  ++awaiting_->threads;
+  std::unique_lock lock(awaiting_->mutex);
+  while (!is_over() && clock().now() < end) clock().wait_until(lock, awaiting_->changed, end);
+  --awaiting_->threads;
   return is_over();
 }
 
@@ -373,7 +367,7 @@ bool Keeper::flush(Duration at_most) {
     // Perhaps no thread could be started when it was owed.
     if (!debts_.all_paid()) (void)release_.try_need(debts_.next());
   }
-  return await(at_most, [this] { return debts_.all_paid(); });
+  return await(at_most, [this] { return is_all_given_back(); });
 }
 
 }  // namespace airlock::keeping

@@ -26,6 +26,19 @@ namespace airlock::keeping {
 class AsyncEntries;
 struct Lane;
 
+// The threads in drain() and flush(), and whoever may have done what they wait for.
+struct Awaiting {
+  void tell() noexcept {
+    if (threads == 0) return;
+    const std::lock_guard lock(mutex);
+    changed.notify_all();
+  }
+
+  std::atomic<std::size_t> threads = 0;
+  std::mutex mutex;
+  std::condition_variable changed;
+};
+
 // How a lease is to be kept.
 struct Terms {
   Duration ttl{0};
@@ -145,7 +158,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   void pay();           // airlock-release
   void sound_alarms();  // airlock-alarm
 
-  void tell_awaiting() noexcept;
+  [[nodiscard]] bool is_all_given_back() const;
   template <typename Over>
   [[nodiscard]] bool await(Duration at_most, Over over);
 
@@ -163,9 +176,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   Debts debts_;
 
   std::stop_source closing_;
-  std::atomic<std::size_t> awaited_ = 0;  // Threads in drain() and flush().
-  std::mutex await_mutex_;
-  std::condition_variable awaited_changed_;
+  const std::shared_ptr<Awaiting> awaiting_ = std::make_shared<Awaiting>();
 
   std::shared_ptr<AsyncEntries> async_entries_;
   std::deque<Lane> lanes_;

@@ -259,6 +259,21 @@ TEST_P(LeaseTest, DrainWaitsForTheReleaseItself) {
   EXPECT_TRUE(is_left_with(0, kGate));
 }
 
+TEST_P(LeaseTest, FlushWaitsForAPlaceThatIsBeingLeft) {
+  Turnstile turnstile;
+  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+    if (step == "leave") turnstile.pass();
+  });
+  const Airlock airlock(slow, kGate, {.limit = 1, .max_wait = 3600s});
+  const Lease lease = airlock.try_enter().value();
+  { const Place place = airlock.join(); }
+  turnstile.await_somebody();
+  EXPECT_FALSE(flush(slow, 0s)) << "it is still in the line";
+  turnstile.open();
+  EXPECT_TRUE(flush(slow, 3600s));
+  EXPECT_TRUE(store_->look(kGate)->line.empty());
+}
+
 TEST_P(LeaseTest, WhatIsDrainedIsBackOrOwed) {
   act_remote();
   const Airlock airlock(store_, kGate, {.limit = 1});
