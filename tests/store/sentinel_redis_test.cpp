@@ -184,17 +184,16 @@ TEST_F(SentinelStore, SaysThatNoSentinelIsThere) {
 }
 
 // A sentinel that has not heard of the last failover names a server that is a replica now.
+// The servers change their roles without the sentinels' help; one sentinel alone cannot follow.
 TEST_F(SentinelStore, DoesNotBelieveASentinelThatNamesAReplica) {
-  sentinels().sentinel(2).stop();
-  const RedisSentinels::Failover failover = sentinels().fail_over(Loss::stopped);
-  const redis::Address primary = sentinels().server(failover.after).address();
-  sentinels().server(failover.before).go_on();
-  ASSERT_EQ(sentinels()
-                .server(failover.before)
-                .command({"REPLICAOF", primary.host, std::to_string(primary.port)}),
-            "OK");
-  for (const std::size_t knowing : {0U, 1U}) sentinels().sentinel(knowing).stop();
-  sentinels().sentinel(2).go_on();
+  for (const std::size_t other : {0U, 1U}) sentinels().sentinel(other).stop();
+  testing::RedisProcess& named = sentinels().server(sentinels().primary());
+  testing::RedisProcess& primary = sentinels().server(sentinels().replicas().front());
+  const auto follow = [](testing::RedisProcess& server, const redis::Address& whom) {
+    ASSERT_EQ(server.command({"REPLICAOF", whom.host, std::to_string(whom.port)}), "OK");
+  };
+  ASSERT_EQ(primary.command({"REPLICAOF", "NO", "ONE"}), "OK");
+  follow(named, primary.address());
 
   const auto store = opened("&timeout=500ms");
   const Moment start = now();
@@ -205,7 +204,8 @@ TEST_F(SentinelStore, DoesNotBelieveASentinelThatNamesAReplica) {
       << failure->what();
   EXPECT_EQ(failure->outcome(), StoreError::Outcome::nothing_happened) << failure->what();
 
-  for (const std::size_t knowing : {0U, 1U}) sentinels().sentinel(knowing).go_on();
+  ASSERT_EQ(named.command({"REPLICAOF", "NO", "ONE"}), "OK");
+  follow(primary, named.address());
   testing::Asker asker(store, "gate");
   // A server that failed is tried again within a second, and a call may take half a second.
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(start); }, 3s)) << asker.last_failure();
