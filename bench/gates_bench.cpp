@@ -23,7 +23,7 @@ class RandomGate final : public Subject {
 
   void check(std::uint64_t operations) override {
     require(released_ == operations + gates_, "every admission was given back");
-    require(store_->list().size() == gates_, "there are as many gates as the row says");
+    require(store_.list().size() == gates_, "there are as many gates as the row says");
   }
 
  private:
@@ -36,11 +36,11 @@ class RandomGate final : public Subject {
 
   void visit(std::uint32_t number) {
     const Answer answer =
-        store_->admit({.gate = name_of(number), .visitor = visitor_, .permits = permits(1)});
-    if (store_->release(std::get<Granted>(answer).token)) ++released_;
+        store_.admit({.gate = name_of(number), .visitor = visitor_, .permits = permits(1)});
+    if (store_.release(std::get<Granted>(answer).token)) ++released_;
   }
 
-  std::shared_ptr<Store> store_;
+  Store store_;
   std::uint32_t gates_;
   VisitorId visitor_ = VisitorId::random();
   Random random_;

@@ -31,13 +31,13 @@ class Place {
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
   virtual ~Place() = default;
-  virtual std::shared_ptr<Store> open() = 0;
+  virtual Store open() = 0;
   virtual std::int64_t bytes() = 0;
 };
 
 class InMemory final : public Place {
  public:
-  std::shared_ptr<Store> open() override { return open_store("memory:"); }
+  Store open() override { return open_store("memory:"); }
   std::int64_t bytes() override {
     std::int64_t all = 0;
     std::int64_t resident = 0;
@@ -53,7 +53,7 @@ class InShm final : public Place {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
-  std::shared_ptr<Store> open() override { return open_store(uri()); }
+  Store open() override { return open_store(uri()); }
   std::int64_t bytes() override {
     struct stat file {};
     (void)stat((folder_ + "/growth").c_str(), &file);
@@ -69,7 +69,7 @@ class InShm final : public Place {
 class InRedis final : public Place {
  public:
   ~InRedis() override { (void)redis_.call({"FLUSHALL"}); }
-  std::shared_ptr<Store> open() override { return open_store(redis_uri(Way::unix_socket)); }
+  Store open() override { return open_store(redis_uri(Way::unix_socket)); }
   std::int64_t bytes() override {
     const std::string info = redis_.call({"INFO", "memory"});
     return std::stoll(info.substr(info.find("used_memory:") + 12));
@@ -96,18 +96,18 @@ class Grown : public Subject {
   }
 
  protected:
-  [[nodiscard]] Store& store() noexcept { return *store_; }
+  [[nodiscard]] const Store& store() noexcept { return store_; }
   [[nodiscard]] Answer ask(const GateName& gate, std::uint32_t number, std::uint32_t limit) {
-    return store_->admit({.gate = gate,
-                          .visitor = visitor(number),
-                          .permits = permits(limit),
-                          .line = {.join = true, .patience = kLong, .claim_window = kLong}});
+    return store_.admit({.gate = gate,
+                         .visitor = visitor(number),
+                         .permits = permits(limit),
+                         .line = {.join = true, .patience = kLong, .claim_window = kLong}});
   }
-  void release(const Token& token) { released_ += store_->release(token) ? 1 : 0; }
+  void release(const Token& token) { released_ += store_.release(token) ? 1 : 0; }
 
  private:
   std::unique_ptr<Place> place_;
-  std::shared_ptr<Store> store_;
+  Store store_;
   std::uint64_t released_ = 0;
 };
 

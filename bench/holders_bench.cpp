@@ -13,13 +13,13 @@ class Crowd : public Subject {
  public:
   explicit Crowd(std::uint32_t holders)
       : store_(open_store("memory:")),
-        token_{.store = store_->id(), .gate = request_.gate},
+        token_{.store = store_.id(), .gate = request_.gate},
         newcomer_(VisitorId::random()) {
     for (std::uint32_t i = 0; i < holders; ++i) holders_.push_back(enter(VisitorId::random()));
   }
 
   void check(std::uint64_t operations) override {
-    const auto gate = store_->look(request_.gate);
+    const auto gate = store_.look(request_.gate);
     require(gate.has_value(), "the gate is known");
     require_grants(*gate, operations + holders_.size());
     require(released_ == operations, "every operation let one out");
@@ -36,7 +36,7 @@ class Crowd : public Subject {
 
   Holder enter(const VisitorId& visitor) {
     request_.visitor = visitor;
-    const Answer answer = store_->admit(request_);
+    const Answer answer = store_.admit(request_);
     const auto& granted = std::get<Granted>(answer);
     return {granted.token.visitor, granted.token.fence, granted.token.place};
   }
@@ -45,14 +45,14 @@ class Crowd : public Subject {
     token_.visitor = holder.visitor;
     token_.fence = holder.fence;
     token_.place = holder.place;
-    if (store_->release(token_)) ++released_;
+    if (store_.release(token_)) ++released_;
   }
 
   std::vector<Holder>& holders() noexcept { return holders_; }
   VisitorId& newcomer() noexcept { return newcomer_; }
 
  private:
-  std::shared_ptr<Store> store_;
+  Store store_;
   Request request_{.gate = "erp", .permits = permits(kLimit)};
   Token token_;
   VisitorId newcomer_;

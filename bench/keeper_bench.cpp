@@ -2,9 +2,10 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/testing.hpp"
 #include "rows.hpp"
+#include "testing/stepped_clock.hpp"
 
 namespace airlock::bench {
 namespace {
@@ -37,8 +38,8 @@ class KeptLeases final : public Subject {
   }
 
  private:
-  testing::ManualClock clock_;
-  std::shared_ptr<Store> store_ = testing::memory_store(clock_);
+  internal::SteppedClock clock_;
+  Store store_ = testing::memory_store(clock_);
   Airlock airlock_{store_, "erp", {.limit = kLeases, .ttl = kTtl}};
   std::vector<Lease> leases_;
 };

@@ -21,7 +21,7 @@ class HandOver : public Subject {
         request_{.gate = "erp",
                  .permits = permits(1),
                  .line = {.join = true, .order = order, .patience = kLong, .claim_window = kLong}},
-        holder_{.store = store_->id(), .gate = request_.gate},
+        holder_{.store = store_.id(), .gate = request_.gate},
         waiters_(waiters) {
     claim(0);
     for (std::uint32_t number = 1; number <= waiters; ++number) join(number);
@@ -36,7 +36,7 @@ class HandOver : public Subject {
   }
 
   void check(std::uint64_t operations) override {
-    const auto gate = store_->look(request_.gate);
+    const auto gate = store_.look(request_.gate);
     require(gate.has_value(), "the gate is known");
     require_grants(*gate, operations + 1);
     require(calls_ == operations, "every hand-over called its waiter, and nobody else");
@@ -47,7 +47,7 @@ class HandOver : public Subject {
 
  protected:
   // The store hands the slot to the next and calls it before this returns.
-  void release() { require(store_->release(holder_), "the holder holds"); }
+  void release() { require(store_.release(holder_), "the holder holds"); }
 
   // REQUIRES: somebody was called.
   void take_over() {
@@ -70,7 +70,7 @@ class HandOver : public Subject {
   }
 
   void claim(std::uint32_t number) {
-    const Answer answer = store_->admit(ask(number));
+    const Answer answer = store_.admit(ask(number));
     const auto& granted = std::get<Granted>(answer);
     require(!granted.repeated, "the claim is the first of its hand-over");
     holder_.visitor = granted.token.visitor;
@@ -79,17 +79,17 @@ class HandOver : public Subject {
   }
 
   void join(std::uint32_t number) {
-    const Answer answer = store_->admit(ask(number));
+    const Answer answer = store_.admit(ask(number));
     require(std::holds_alternative<Queued>(answer), "who joins a full gate waits");
     const auto call = [this, number] {
       called_.store(number, std::memory_order_release);
       ++calls_;
       wake();
     };
-    require(store_->watch(request_.gate, request_.visitor, call), "who waits can be called");
+    require(store_.watch(request_.gate, request_.visitor, call), "who waits can be called");
   }
 
-  std::shared_ptr<Store> store_;
+  Store store_;
   Request request_;
   Token holder_;
   std::uint32_t waiters_;

@@ -5,13 +5,14 @@
 #include <semaphore>
 #include <thread>
 
-#include "airlock/sleeper.hpp"
 #include "airlock/store.hpp"
 #include "redis_subjects.hpp"
 #include "rows.hpp"
+#include "store/backend.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/scripts.hpp"
 #include "store/redis/wire.hpp"
+#include "store/sleeper.hpp"
 #include "subjects.hpp"
 
 namespace airlock::bench {
@@ -34,14 +35,14 @@ class OverAirlock {
 
   Token acquire() {
     const Answer answer =
-        store_->admit({.gate = gate_, .visitor = VisitorId::random(), .permits = permits(limit_)});
+        store_.admit({.gate = gate_, .visitor = VisitorId::random(), .permits = permits(limit_)});
     return std::get<Granted>(answer).token;
   }
-  void release(const Token& token) { require(store_->release(token), "the lease was live"); }
-  void check(std::uint64_t grants) { require_grants(*store_->look(gate_), grants); }
+  void release(const Token& token) { require(store_.release(token), "the lease was live"); }
+  void check(std::uint64_t grants) { require_grants(*store_.look(gate_), grants); }
 
  private:
-  std::shared_ptr<Store> store_;
+  Store store_;
   std::uint32_t limit_;
   std::string gate_ = unused_gate();
 };
@@ -262,21 +263,22 @@ class ReleaseToRunning final : public Subject {
 
 class GateLine {
  public:
-  void hold() { held_ = std::get<Granted>(store_->admit(ask(false))).token; }
-  void release() { require(store_->release(held_), "the lease was live"); }
+  void hold() { held_ = std::get<Granted>(store_.admit(ask(false))).token; }
+  void release() { require(store_.release(held_), "the lease was live"); }
 
   void join() {
     request_ = ask(true);
-    require(std::holds_alternative<Queued>(store_->admit(request_)), "somebody is inside");
+    require(std::holds_alternative<Queued>(store_.admit(request_)), "somebody is inside");
   }
   void await_turn() {
-    const Instant deadline = store_->clock().now() + kLong;
-    require(store_->await(gate_, request_.visitor, sleeper_, deadline), "it is told");
-    claimed_ = std::get<Granted>(store_->admit(request_)).token;
+    const Instant deadline = internal::backend_of(store_)->clock().now() + kLong;
+    require(internal::backend_of(store_)->await(gate_, request_.visitor, sleeper_, deadline),
+            "it is told");
+    claimed_ = std::get<Granted>(store_.admit(request_)).token;
   }
-  void leave() { (void)store_->release(claimed_); }
+  void leave() { (void)store_.release(claimed_); }
 
-  void check(std::uint64_t turns) { require_grants(*store_->look(gate_), 2 * turns); }
+  void check(std::uint64_t turns) { require_grants(*store_.look(gate_), 2 * turns); }
 
  private:
   [[nodiscard]] Request ask(bool join) const {
@@ -286,7 +288,7 @@ class GateLine {
             .line = {.join = join}};
   }
 
-  std::shared_ptr<Store> store_ = open_store(redis_uri(Way::unix_socket));
+  Store store_ = open_store(redis_uri(Way::unix_socket));
   std::string gate_ = unused_gate();
   Request request_ = ask(true);
   Token held_{.gate = gate_};
@@ -407,21 +409,21 @@ class CommandsLine {
 class Circle final : public Subject {
  public:
   explicit Circle(std::size_t waiting) {
-    holder_ = std::get<Granted>(store_->admit(request(VisitorId::random()))).token;
+    holder_ = std::get<Granted>(store_.admit(request(VisitorId::random()))).token;
     for (std::size_t i = 0; i < waiting; ++i) join(VisitorId::random());
   }
   void run(std::uint64_t operations) override {
     for (std::uint64_t i = 0; i < operations; ++i) {
       const VisitorId next = line_.front();
       line_.pop_front();
-      require(store_->release(holder_), "the lease was live");
+      require(store_.release(holder_), "the lease was live");
       const VisitorId last = holder_.visitor;
-      holder_ = std::get<Granted>(store_->admit(request(next))).token;
+      holder_ = std::get<Granted>(store_.admit(request(next))).token;
       join(last);
     }
   }
   void check(std::uint64_t /*operations*/) override {
-    require(store_->look(gate_)->line.size() == line_.size(), "everybody is still in line");
+    require(store_.look(gate_)->line.size() == line_.size(), "everybody is still in line");
   }
 
  private:
@@ -431,11 +433,11 @@ class Circle final : public Subject {
     return request;
   }
   void join(const VisitorId& visitor) {
-    require(std::holds_alternative<Queued>(store_->admit(request(visitor))), "it waits");
+    require(std::holds_alternative<Queued>(store_.admit(request(visitor))), "it waits");
     line_.push_back(visitor);
   }
 
-  std::shared_ptr<Store> store_ = open_store(redis_uri(Way::unix_socket));
+  Store store_ = open_store(redis_uri(Way::unix_socket));
   std::string gate_ = unused_gate();
   Token holder_{.gate = gate_};
   std::deque<VisitorId> line_;

@@ -19,6 +19,7 @@
 #include "airlock/shm.hpp"
 #include "base/futex.hpp"
 #include "rows.hpp"
+#include "store/backend.hpp"
 #include "subjects.hpp"
 
 namespace airlock::bench {
@@ -48,7 +49,7 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   ~Segment() { remove_shm_store(uri_); }
-  [[nodiscard]] std::shared_ptr<Store> open() const { return open_store(uri_); }
+  [[nodiscard]] Store open() const { return open_store(uri_); }
 
  private:
   static inline int g_segments = 0;
@@ -131,7 +132,7 @@ class Processes final : public Subject {
   }
   void check(std::uint64_t operations) override {
     require(board_->operations >= operations && asked_ == operations, "all operations were done");
-    const auto gate = segment_.open()->look("erp");
+    const auto gate = segment_.open().look("erp");
     require(gate && gate->counts.in_use == 0, "all was given back");
   }
 
@@ -150,8 +151,8 @@ class Processes final : public Subject {
         base::futex_wait(board_->round, round, std::chrono::seconds(1));
       round = board_->round;
       for (std::uint64_t i = board_->each; i > 0; --i) {
-        const Answer answer = store->admit(request);
-        if (!store->release(std::get<Granted>(answer).token)) std::abort();
+        const Answer answer = store.admit(request);
+        if (!store.release(std::get<Granted>(answer).token)) std::abort();
       }
       board_->operations += board_->each;
       if (board_->done.fetch_add(1) + 1 == count_) base::futex_wake(board_->done, 1);
@@ -228,14 +229,14 @@ class GateTurn {
       std::optional<Token> inside;
       for (std::uint64_t i = 0; i < turns; ++i) {
         request_.visitor = VisitorId::random();
-        Answer answer = store_->admit(request_);
+        Answer answer = store_.admit(request_);
         if (i == 0) await_the_other();
-        if (inside) require(store_->release(*inside), "who is inside goes");
+        if (inside) require(store_.release(*inside), "who is inside goes");
         while (!std::holds_alternative<Granted>(answer)) answer = wait();
         inside = std::get<Granted>(answer).token;
         ++turn_.board_->turns;
       }
-      if (inside) (void)store_->release(*inside);
+      if (inside) (void)store_.release(*inside);
     }
 
    private:
@@ -249,13 +250,14 @@ class GateTurn {
     }
 
     Answer wait() {
-      const Instant recheck = store_->clock().now() + store_->recheck().head;
-      (void)store_->await(request_.gate, request_.visitor, sleeper_, recheck);
-      return store_->admit(request_);
+      const Instant recheck = internal::backend_of(store_)->clock().now() +
+                              internal::backend_of(store_)->recheck().head;
+      (void)internal::backend_of(store_)->await(request_.gate, request_.visitor, sleeper_, recheck);
+      return store_.admit(request_);
     }
 
     GateTurn& turn_;
-    std::shared_ptr<Store> store_;
+    Store store_;
     std::shared_ptr<Sleeper> sleeper_ = std::make_shared<Sleeper>();
     Request request_{.gate = "erp",
                      .visitor = {},

@@ -20,7 +20,7 @@ void MutexAndClock::check(std::uint64_t operations) {
 }
 
 AskOneGate::AskOneGate(const Request& request) : AskOneGate(open_store("memory:"), request) {}
-AskOneGate::AskOneGate(std::shared_ptr<Store> store, const Request& request)
+AskOneGate::AskOneGate(Store store, const Request& request)
     : store_(std::move(store)), request_(request) {}
 
 void AskOneGate::run(std::uint64_t operations) {
@@ -28,13 +28,13 @@ void AskOneGate::run(std::uint64_t operations) {
 }
 
 void AskOneGate::ask() {
-  const Answer answer = store_->admit(request_);
+  const Answer answer = store_.admit(request_);
   const auto& granted = std::get<Granted>(answer);
-  if (request_.permits && store_->release(granted.token)) ++released_;
+  if (request_.permits && store_.release(granted.token)) ++released_;
 }
 
 void AskOneGate::check(std::uint64_t operations) {
-  const auto gate = store_->look(request_.gate);
+  const auto gate = store_.look(request_.gate);
   require(gate.has_value(), "the gate is known");
   require_grants(*gate, operations);
   require(released_ == (request_.permits ? operations : 0), "every admission was given back");

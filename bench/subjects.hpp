@@ -35,7 +35,7 @@ class AskOneGate : public Subject {
  public:
   // Keep what the request's rates point to.
   explicit AskOneGate(const Request& request);
-  AskOneGate(std::shared_ptr<Store> store, const Request& request);
+  AskOneGate(Store store, const Request& request);
   void run(std::uint64_t operations) override;
   void check(std::uint64_t operations) override;
 
@@ -44,7 +44,7 @@ class AskOneGate : public Subject {
   void ask();
 
  private:
-  std::shared_ptr<Store> store_;
+  Store store_;
   Request request_;
   std::uint64_t released_ = 0;
 };

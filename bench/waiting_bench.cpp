@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/mailbox.hpp"
 #include "rows.hpp"
@@ -36,8 +36,8 @@ class AcquireRelease final : public Subject {
   void run(std::uint64_t operations) override {
     for (std::uint64_t i = 0; i < operations; ++i) {
       request_.visitor = VisitorId::random();
-      const Answer answer = store_->admit(request_);
-      if (store_->release(std::get<Granted>(answer).token)) ++calls_;
+      const Answer answer = store_.admit(request_);
+      if (store_.release(std::get<Granted>(answer).token)) ++calls_;
     }
   }
   void check(std::uint64_t operations) override {
@@ -45,7 +45,7 @@ class AcquireRelease final : public Subject {
   }
 
  private:
-  std::shared_ptr<Store> store_ = open_store("memory:");
+  Store store_ = open_store("memory:");
   Request request_{.gate = "erp", .visitor = {}, .permits = permits(10)};
   std::uint64_t calls_ = 0;
 };
@@ -74,7 +74,7 @@ class AirlockTurn {
       const Outcome<Lease> lease = airlock_.enter();
       require(lease.has_value(), "everybody comes in");
       ++turns_;
-      while (!alone_ && store_->counts(std::span(&airlock_.gate(), 1)).front().waiting == 0) {
+      while (!alone_ && store_.counts(std::span(&airlock_.gate(), 1)).front().waiting == 0) {
         std::this_thread::yield();
       }
     }
@@ -83,7 +83,7 @@ class AirlockTurn {
   [[nodiscard]] std::uint64_t turns() const { return turns_; }
 
  private:
-  std::shared_ptr<Store> store_ = open_store("memory:");
+  Store store_ = open_store("memory:");
   Airlock airlock_{store_, "erp", {.limit = 1, .ttl = kLong, .max_wait = kLong}};
   std::uint64_t turns_ = 0;          // Of whoever is inside.
   std::atomic<bool> alone_ = false;  // The other one is done.
@@ -131,7 +131,7 @@ class AsyncLine final : public Subject {
   }
   void check(std::uint64_t operations) override {
     require(arrivals_ == operations + 1, "one arrival for every operation");
-    require(store_->counts(std::span(&airlock_.gate(), 1)).front().waiting == waiters_,
+    require(store_.counts(std::span(&airlock_.gate(), 1)).front().waiting == waiters_,
             "the line is as long as it was");
   }
 
@@ -147,7 +147,7 @@ class AsyncLine final : public Subject {
   }
 
   std::uint32_t waiters_;
-  std::shared_ptr<Store> store_ = open_store("memory:");
+  Store store_ = open_store("memory:");
   Airlock airlock_{store_, "erp", {.limit = 1, .ttl = kLong, .max_wait = kLong, .patience = kLong}};
   Mailbox mailbox_;
   std::optional<Lease> inside_;

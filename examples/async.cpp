@@ -65,8 +65,8 @@ int main() {
   int decided = 0;
   // [enter]
   const auto enter = [&](const char* who, airlock::Duration max_wait) {
-    erp.enter_async(
-        {.max_wait = max_wait},
+    erp.enter_async_for(
+        max_wait, {},
         [&, who](airlock::Arrival& arrival) {
           auto lease = arrival.take();  // As enter(): a lease, a refusal, or it throws.
           if (lease) {

@@ -32,7 +32,7 @@ int main() {
 
   score = 0.9;
   // [wait]
-  erp.call({.max_wait = 10s}, [] { std::cout << "well again: in\n"; });
+  (void)erp.try_call_for(10s, [] { std::cout << "well again: in\n"; });
   // [/wait]
   while (guard.is_closed()) std::this_thread::sleep_for(1ms);
   std::cout << "the guard has it open\n";

@@ -23,7 +23,7 @@ int main() {
   airlock::Lease one = erp.acquire();  // The same, until the end of the scope.
   airlock::Lease two = erp.acquire();
 
-  auto page = erp.try_call({.max_wait = 0s}, [] { return "page"; });
+  auto page = erp.try_call([] { return "page"; });
   if (!page) std::cout << "full, again in " << airlock::to_text(page.error().retry_after) << "\n";
 
   try {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // [cooldown]
-void resend_code(const std::shared_ptr<airlock::Store>& store, const std::string& user) {
+void resend_code(const airlock::Store& store, const std::string& user) {
   airlock::CooldownSeal resend(store, airlock::gate_name("resend-code", user), 30s);
   if (auto go = resend.try_acquire()) {
     std::cout << user << ": code sent\n";

@@ -9,7 +9,7 @@
 
 #include "airlock/airlock.hpp"
 #include "airlock/error.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 
 using namespace std::chrono_literals;
 
@@ -34,16 +34,16 @@ int main() {
   if (!inside) return 1;
   airlock::Place place = erp.join();
 
-  airlock::close(store);  // On SIGTERM, say, but not in the signal handler.
+  store.close();  // On SIGTERM, say, but not in the signal handler.
   show("waiting", [&] { (void)place.wait(); });
   show("new", [&] { (void)erp.try_enter(); });
 
-  if (!airlock::drain(store, 0s)) std::cout << "drained: no, one is inside\n";
+  if (!store.drain(0s)) std::cout << "drained: no, one is inside\n";
   std::jthread work([lease = std::move(*inside)] { std::this_thread::sleep_for(5ms); });
 
   // [end]
-  const bool drained = airlock::drain(store, 10s);  // What is inside comes out.
-  const bool flushed = airlock::flush(store, 1s);   // What was given back is back.
+  const bool drained = store.drain(10s);  // What is inside comes out.
+  const bool flushed = store.flush(1s);   // What was given back is back.
   // [/end]
   std::cout << "drained: " << (drained ? "yes" : "no") << "\n";
   std::cout << "flushed: " << (flushed ? "yes" : "no") << "\n";

@@ -36,7 +36,7 @@ int main() {
   std::jthread work(lead, std::move(*ann));
 
   // [revoke]
-  store->revoke("leader", std::nullopt, airlock::Store::Revoke::graceful);
+  store.revoke("leader", std::nullopt, airlock::Revoke::graceful);
   // [/revoke]
   work.join();
   std::cout << "ann stops: revoked\n";

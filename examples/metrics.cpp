@@ -20,7 +20,7 @@ int main() {
       .try_acquire();
 
   // [metrics]
-  airlock::write_metrics(*store, std::cout,
+  airlock::write_metrics(store, std::cout,
                          [](std::string_view gate) { return !gate.starts_with("user:"); });
   // [/metrics]
 }

@@ -13,7 +13,7 @@
 int main() {
   using namespace std::chrono_literals;
   auto store = airlock::open_store("memory:");
-  airlock::CompositeSeal erp({airlock::SemaphoreSeal(store, "erp", {.limit = 2, .ttl = 10s})},
+  airlock::CompositeSeal erp(airlock::SemaphoreSeal(store, "erp", {.limit = 2, .ttl = 10s}),
                              {airlock::Rate{.count = 100, .period = 1min}});
 
   const auto show = [](const airlock::Outcome<airlock::Admission>& held) {

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void show_use(airlock::Store& store) {
+void show_use(const airlock::Store& store) {
   const airlock::GateCounts counts = store.look("converter")->counts;
   std::cout << counts.in_use << " of " << counts.limit << " in use\n";
 }
@@ -29,7 +29,7 @@ int main() {
   airlock::SemaphoreSeal videos(store, "converter", {.limit = 8, .weight = 7, .ttl = 10min});
 
   if (!videos.try_acquire() || !thumbnails.try_acquire()) return 1;
-  show_use(*store);
+  show_use(store);
 
   auto another = thumbnails.try_acquire();
   if (!another) {
@@ -40,6 +40,6 @@ int main() {
 
   clock.advance(20s);  // The thumbnail's process was killed, say: its ttl ends.
   std::cout << "after 20s: ";
-  show_use(*store);
+  show_use(store);
   if (thumbnails.try_acquire()) std::cout << "one more thumbnail: in\n";
 }

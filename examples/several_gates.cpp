@@ -4,9 +4,8 @@
 
 #include <iostream>
 
-#include "airlock/chained_seal.hpp"
-#include "airlock/group_seal.hpp"
 #include "airlock/lock_seal.hpp"
+#include "airlock/multi_seal.hpp"
 #include "airlock/rate_limiter_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
 
@@ -21,7 +20,7 @@ int main() {
 
   auto obstacle = write.try_acquire();
   if (!obstacle || copy.try_acquire()) return 1;
-  std::cout << "group: both or none, " << host->look("disk/read")->counts.in_use
+  std::cout << "group: both or none, " << host.look("disk/read")->counts.in_use
             << " at disk/read\n";
   write.release(obstacle->token);
 
@@ -40,6 +39,6 @@ int main() {
   upload.release(*first);              // The slot; the quota has nothing to give back.
   if (upload.try_acquire()) return 1;  // The quota refuses, and the slot is free again.
   // [/chain]
-  std::cout << "chain: the host's slot is given back, " << host->look("uploads")->counts.in_use
+  std::cout << "chain: the host's slot is given back, " << host.look("uploads")->counts.in_use
             << " at uploads\n";
 }

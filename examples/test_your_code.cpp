@@ -18,8 +18,7 @@ using namespace std::chrono_literals;
 // [class]
 class ReportExporter {
  public:
-  explicit ReportExporter(std::shared_ptr<airlock::Store> store)
-      : lock_(std::move(store), "export", {.ttl = 60s}) {}
+  explicit ReportExporter(airlock::Store store) : lock_(std::move(store), "export", {.ttl = 60s}) {}
 
   std::string run() try {
     auto held = lock_.try_acquire();
@@ -43,8 +42,7 @@ static void check(const char* what, bool ok) {
 int main() {
   // [test]
   airlock::testing::ManualClock clock;
-  auto store =
-      std::make_shared<airlock::testing::FaultyStore>(airlock::testing::memory_store(clock));
+  airlock::testing::FaultyStore store(airlock::testing::memory_store(clock));
   ReportExporter exporter(store);
   check("exports", exporter.run() == "done");
 
@@ -53,7 +51,7 @@ int main() {
   clock.advance(60s);
   check("but for a crashed one no longer than its ttl", exporter.run() == "done");
 
-  store->down(true);
+  store.down(true);
   check("tells a store that is down from one that is full", exporter.run() == "try later");
   // [/test]
 }

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <vector>
 
-#include "airlock/keyed_bulkhead.hpp"
+#include "airlock/bulkhead.hpp"
 #include "airlock/testing.hpp"
 
 using namespace std::chrono_literals;
@@ -21,7 +21,7 @@ int main() {
       store, "vendor-api", {.limit = 10, .rates = {{.count = 100, .period = 1s}}}};
 
   const auto get = [&](std::string_view tenant) {
-    return vendor.try_call(tenant, {}, [] { return "ok"; });
+    return vendor.try_call(tenant, [] { return "ok"; });
   };
   // [/tenants]
 

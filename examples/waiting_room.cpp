@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // [room]
-airlock::Airlock tickets(const std::shared_ptr<airlock::Store>& store) {
+airlock::Airlock tickets(const airlock::Store& store) {
   return {store, "tickets", {.limit = 1, .ttl = 5min, .patience = 1min}};  // In every process.
 }
 // [/room]
@@ -66,7 +66,7 @@ int main() {
   std::cout << "bob: " << come_back(another, "bob") << "\n";
 
   const airlock::Claim ann = another.claim(airlock::VisitorId::named("ann"));
-  store->release(ann.granted->token);  // Hands over in the same step; nobody has to run.
+  store.release(ann.granted->token);  // Hands over in the same step; nobody has to run.
   std::cout << "bob: " << come_back(another, "bob") << "\n";
 
   clock.advance(10min);  // Bob's ttl ends, cat has not asked for longer than its patience.

@@ -23,6 +23,7 @@ LAYERS = {
     "src/store/redis": ["include/airlock", "src/base", "src/store"],
     "src/seal": ["include/airlock", "src/base", "src/store"],
     "src/airlock": ["include/airlock", "src/base", "src/store", "src/seal"],
+    "src/testing": ["include/airlock", "src/base", "src/store", "src/store/memory"],
     "examples": ["include/airlock"],
 }
 

@@ -1,6 +1,7 @@
+#include <optional>
 #include <stdexcept>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/lease.hpp"
 #include "contestants.hpp"
 #include "counting_store.hpp"
@@ -10,8 +11,8 @@ namespace {
 
 class AirlockClient final : public Client {
  public:
-  AirlockClient(std::shared_ptr<CountingStore> store, const Plan& plan, bool counts)
-      : store_(std::move(store)),
+  AirlockClient(const CountingStore& store, const Plan& plan, bool counts)
+      : store_(store),
         airlock_(
             store_, "crowd",
             {.limit = static_cast<std::uint32_t>(plan.slots), .max_wait = std::chrono::minutes(1)}),
@@ -23,10 +24,10 @@ class AirlockClient final : public Client {
     lease_ = std::move(*lease);
   }
   void leave() override { lease_.release(); }
-  [[nodiscard]] std::int64_t calls() const override { return counts_ ? store_->steps() : 0; }
+  [[nodiscard]] std::int64_t calls() const override { return counts_ ? store_.steps() : 0; }
 
  private:
-  std::shared_ptr<CountingStore> store_;
+  CountingStore store_;
   Airlock airlock_;
   Lease lease_;
   bool counts_;
@@ -35,11 +36,11 @@ class AirlockClient final : public Client {
 }  // namespace
 
 MakeClient airlock_clients(const Plan& plan) {
-  std::shared_ptr<CountingStore> shared;
-  if (plan.threads) shared = std::make_shared<CountingStore>(open_store(plan.at));
+  std::optional<CountingStore> shared;
+  if (plan.threads) shared.emplace(open_store(plan.at));
   return [plan, shared](int number) -> std::unique_ptr<Client> {
-    const auto store = shared ? shared : std::make_shared<CountingStore>(open_store(plan.at));
-    (void)store->look("crowd");  // Connects.
+    const CountingStore store = shared ? *shared : CountingStore(open_store(plan.at));
+    (void)store.look("crowd");  // Connects.
     return std::make_unique<AirlockClient>(store, plan, !shared || number == 0);
   };
 }

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/lock_seal.hpp"
 #include "airlock/mutex.hpp"
@@ -51,7 +51,7 @@ extern "C" [[gnu::noinline]] void airlock_counted(const std::function<void()>& o
 namespace airlock::bench {
 namespace {
 
-using StorePtr = std::shared_ptr<Store>;
+using StorePtr = Store;
 using Operation = std::function<void()>;
 
 // Nothing ends by time, however slow the machine is.
@@ -62,7 +62,7 @@ Operation admit_release(const StorePtr& store) {
                         .visitor = VisitorId::named("bench"),
                         .permits = Permits{.limit = 10, .ttl = kLong}};
   return [=] {
-    if (!store->release(std::get<Granted>(store->admit(request)).token)) std::abort();
+    if (!store.release(std::get<Granted>(store.admit(request)).token)) std::abort();
   };
 }
 

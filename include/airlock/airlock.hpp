@@ -1,145 +1,33 @@
 #pragma once
 
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <type_traits>
-#include <utility>
-#include <vector>
+// Everything but the test kit (testing.hpp), which is a library of its own.
 
+#include "airlock/airlock_gate.hpp"
 #include "airlock/ask.hpp"
-#include "airlock/export.hpp"
+#include "airlock/bulkhead.hpp"
+#include "airlock/composite_seal.hpp"
+#include "airlock/cooldown_seal.hpp"
+#include "airlock/duration.hpp"
+#include "airlock/error.hpp"
+#include "airlock/event_isolation.hpp"
+#include "airlock/health_guard.hpp"
 #include "airlock/lease.hpp"
+#include "airlock/lock_seal.hpp"
+#include "airlock/look.hpp"
 #include "airlock/mailbox.hpp"
+#include "airlock/metrics.hpp"
+#include "airlock/multi_seal.hpp"
+#include "airlock/mutex.hpp"
+#include "airlock/name.hpp"
 #include "airlock/observer.hpp"
 #include "airlock/outage.hpp"
 #include "airlock/outcome.hpp"
-#include "airlock/place.hpp"
 #include "airlock/rate.hpp"
+#include "airlock/rate_limiter_seal.hpp"
 #include "airlock/request.hpp"
+#include "airlock/seal.hpp"
+#include "airlock/semaphore_seal.hpp"
+#include "airlock/shm.hpp"
 #include "airlock/store.hpp"
-
-namespace airlock {
-
-namespace keeping {
-class Entrance;
-}
-
-struct AirlockOptions {
-  std::uint32_t limit = 0;  // How much may be inside at once. 0: only the rates decide.
-  Duration ttl = std::chrono::seconds(30);       // A holder that vanished is out after this.
-  std::vector<Rate> rates = {};                  // Every tier must pass, too.
-  Duration max_wait = std::chrono::seconds(10);  // Unless the Ask says otherwise.
-  Duration max_hold = kForever;                  // A lease is not renewed beyond this.
-  Order order = Order::fifo;
-  Aging aging = {};
-  bool exclusive = false;         // A lock: operators may lower the limit, never raise it.
-  bool barging = false;           // Enter past the line when there is room.
-  std::uint32_t max_waiting = 0;  // A longer line refuses. 0: no bound.
-  bool refuse_late = false;       // Refuse at once when the expected wait exceeds max_wait.
-  Duration patience = std::chrono::seconds(10);  // A waiter that stopped asking is gone after this.
-  std::optional<Duration> claim_window = {};  // A hand-over waits so long for its claim: 1 s; for
-                                              // visitors with an id, who come and go, 10 s.
-  Outage outage = Outage::closed;
-  std::uint32_t local_limit = 1;  // Outage::local.
-  std::shared_ptr<Observer> observer = {};
-};
-
-// What enter_async() has come to.
-class AIRLOCK_EXPORT Arrival {
- public:
-  Arrival(Outcome<Lease> outcome) noexcept : outcome_(std::move(outcome)) {}      // NOLINT
-  Arrival(std::exception_ptr failure) noexcept : failure_(std::move(failure)) {}  // NOLINT
-
-  // Returns what enter() would have returned, or throws what it would have thrown. Once.
-  [[nodiscard]] Outcome<Lease> take();
-
- private:
-  std::optional<Outcome<Lease>> outcome_;
-  std::exception_ptr failure_;
-};
-
-// What claim() found for a visitor.
-struct Claim {
-  enum class Status : std::uint8_t {
-    claimed,      // It is in, and the token is its own.
-    unavailable,  // It is not its turn: the place is kept.
-    missed,       // It has no place, or not any more.
-  };
-
-  Status status = Status::missed;
-  std::optional<Granted> granted = {};  // claimed
-  std::optional<Queued> queued = {};    // unavailable
-};
-
-// A gate with a line in front of it: waits for its turn instead of asking again and again.
-//
-//   Airlock erp{store, "legacy-erp", {.limit = 10}};
-//   if (auto lease = erp.enter({.max_wait = 2s})) query(lease->fence());
-//
-// A refusal is an answer. What throws: InvalidArgument for wrong options, when it is made;
-// SealAcquiringError when the store failed and the outage policy is `closed`; a StoreError of kind
-// closed after close(store). Copies are the same airlock; any thread may use it, also after fork().
-class AIRLOCK_EXPORT Airlock {
- public:
-  Airlock(std::shared_ptr<Store> store, const GateName& gate, const AirlockOptions& options);
-  Airlock(const Airlock&);
-  Airlock& operator=(const Airlock&);
-  ~Airlock();
-
-  [[nodiscard]] const GateName& gate() const noexcept { return gate_; }
-
-  // One question, no waiting.
-  [[nodiscard]] Outcome<Lease> try_enter(const Ask& ask = {}) const;
-
-  // Waits for its turn. Who runs out of time, or is stopped, leaves the line: Reason::late.
-  [[nodiscard]] Outcome<Lease> enter(const Ask& ask = {}) const;
-
-  // Takes the place now and calls back when it is decided, at the latest when its time is up: on a
-  // thread of its own, `airlock-enter`, one after the other, or where the mailbox is run. A callback
-  // that throws is counted with the observers; what it was given is given back.
-  void enter_async(const Ask& ask, std::function<void(Arrival&)> callback) const;
-  void enter_async(const Ask& ask, std::function<void(Arrival&)> callback,
-                   const Mailbox& mailbox) const;
-
-  // Takes the place now and waits later, elsewhere.
-  [[nodiscard]] Place join(const Ask& ask = {}) const;
-
-  // For visitors that are not connected all the time, as browsers: they have an id instead of a
-  // thread, and any process may ask for them with it. What they get is a detached token: its ttl
-  // ends it unless Lease::adopt() or Store::renew() does something about it. Neither max_hold nor
-  // the outage policy applies. docs/recipes.md has a waiting room.
-  //
-  // A new visitor is in, gets a place or is refused; another finds what it has, as with
-  // Store::admit().
-  [[nodiscard]] Answer admit(const VisitorId& visitor, const Ask& ask = {}) const;
-
-  // The same for a visitor that has a place, and nothing for one that has none: takes up what was
-  // handed over to it.
-  [[nodiscard]] Claim claim(const VisitorId& visitor) const;
-
-  // Gives up the place, or what was handed over. False: it had neither. StoreError.
-  bool leave(const VisitorId& visitor) const;
-
-  // Runs `work(Lease&)` inside and returns what it returns.
-  template <typename Work>
-  [[nodiscard]] auto with_admitted(const Ask& ask, Work&& work) const
-      -> Outcome<std::invoke_result_t<Work, Lease&>> {
-    Outcome<Lease> lease = enter(ask);
-    if (!lease) return lease.error();
-    if constexpr (std::is_void_v<std::invoke_result_t<Work, Lease&>>) {
-      std::invoke(std::forward<Work>(work), *lease);
-      return {};
-    } else {
-      return std::invoke(std::forward<Work>(work), *lease);
-    }
-  }
-
- private:
-  std::shared_ptr<keeping::Entrance> entrance_;
-  GateName gate_;
-};
-
-}  // namespace airlock
+#include "airlock/token.hpp"
+#include "airlock/version.hpp"

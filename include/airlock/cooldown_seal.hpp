@@ -1,10 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
-#include "airlock/export.hpp"
 #include "airlock/seal.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
@@ -15,13 +14,14 @@ namespace airlock {
 //   if (auto go = resend.try_acquire()) send_code(user);
 //   else say_wait(go.error().retry_after);  // What is left of the period.
 //
-// Every call is a new visitor: being granted twice would be doing it twice. The key of what cools
-// down belongs into the name of the gate.
-class AIRLOCK_EXPORT CooldownSeal : public Seal {
+// The key of what cools down belongs into the name of the gate. A visitor with an id that asks again
+// within the period finds its first answer, `repeated`: do it once.
+class AIRLOCK_EXPORT CooldownSeal : public Seal, public GateSeal {
  public:
-  CooldownSeal(std::shared_ptr<Store> store, const GateName& gate, Duration period);
+  CooldownSeal(const Store& store, const GateName& gate, AnyDuration period);
 
-  [[nodiscard]] Outcome<Granted> try_acquire(std::string_view label = {}) const;
+  using Seal::try_acquire;
+  [[nodiscard]] Outcome<Admission> try_acquire(const Visitor& who) const override;
 };
 
 }  // namespace airlock

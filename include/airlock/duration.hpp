@@ -5,13 +5,16 @@
 #include <string>
 #include <string_view>
 
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
 // A length of time in whole microseconds. Anything coarser from <chrono> converts by itself: `ttl =
 // 30s`.
 using Duration = std::chrono::duration<std::int64_t, std::micro>;
+
+// A moment: microseconds since the start of the clock that said it.
+using Instant = Duration;
 
 // Never ends. Sums that would pass it stay at it.
 inline constexpr Duration kForever = Duration::max();
@@ -44,6 +47,17 @@ template <typename Rep, typename Period>
   const auto whole = static_cast<std::int64_t>(micros);
   return Duration(static_cast<long double>(whole) < micros ? whole + 1 : whole);
 }
+
+// What options and calls take: any length of <chrono>, also a fraction (`ttl = 0.5s`), as
+// saturating_ceil() converts it.
+struct AnyDuration : Duration {
+  // NOLINTBEGIN(google-explicit-constructor): a duration is what it is
+  constexpr AnyDuration(Duration length) noexcept : Duration(length) {}
+  template <typename Rep, typename Period>
+  constexpr AnyDuration(const std::chrono::duration<Rep, Period>& length) noexcept
+      : Duration(saturating_ceil(length)) {}
+  // NOLINTEND(google-explicit-constructor)
+};
 
 // Reads `200ms`, `5s`, `2m`, `1h30m`, `1d`, `250us`; a bare number is seconds (`0.5`); `forever` is
 // kForever. Anything else, negative or too large is InvalidArgument.

@@ -1,16 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
 
 // Failures. A refusal ("full", "rate") is never one of these: it is an answer (answer.hpp).
 //
 //   Error
 //     InvalidArgument     the call is wrong; nothing happened. Fix the call.
 //     StoreError          the store could not do its step; `outcome`: whether it may have happened.
-//     SealAcquiringError  the store failed to answer; retry, or apply the outage policy.
+//       SealAcquiringError  so nobody got in; retry, or apply the outage policy.
 //     SealReleasingError  what was to be given back is gone, or the store failed. Go on.
 //     LeaseExpiredError   the lease is gone and cannot be renewed. Stop the work.
 //     BadOutcomeAccess    value() of a refusal (outcome.hpp). Fix the program.
@@ -54,9 +55,14 @@ class AIRLOCK_EXPORT StoreError : public Error {
   Outcome outcome_;
 };
 
-class AIRLOCK_EXPORT SealAcquiringError : public Error {
+[[nodiscard]] constexpr const char* to_text(StoreError::Kind kind) noexcept {
+  constexpr const char* kTexts[] = {"unavailable", "busy", "no_room", "closed", "incompatible"};
+  return kTexts[static_cast<std::size_t>(kind)];
+}
+
+class AIRLOCK_EXPORT SealAcquiringError : public StoreError {
  public:
-  using Error::Error;
+  using StoreError::StoreError;
   ~SealAcquiringError() override;
 };
 

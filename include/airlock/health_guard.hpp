@@ -5,15 +5,15 @@
 #include <string>
 
 #include "airlock/duration.hpp"
-#include "airlock/export.hpp"
 #include "airlock/store.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
 struct HealthGuardOptions {
   std::function<double()> health;  // 0 dead to 1 healthy. What it throws counts as 0.
   double threshold = 0.2;          // Below it the gate is closed.
-  Duration interval = std::chrono::seconds(1);
+  AnyDuration interval = std::chrono::seconds(1);
 };
 
 // Back-pressure: closes a gate, for every process and every call, while the thing behind it is not
@@ -25,8 +25,7 @@ struct HealthGuardOptions {
 // not leave the gate closed. Asks on a thread of its own, `airlock-health`.
 class AIRLOCK_EXPORT HealthGuard {
  public:
-  HealthGuard(std::shared_ptr<Store> store, const GateName& gate,
-              const HealthGuardOptions& options);
+  HealthGuard(const Store& store, const GateName& gate, const HealthGuardOptions& options);
   HealthGuard(const HealthGuard&) = delete;
   HealthGuard& operator=(const HealthGuard&) = delete;
   ~HealthGuard();  // Lifts its pause.

@@ -3,18 +3,18 @@
 #include <memory>
 #include <stop_token>
 
-#include "airlock/answer.hpp"
 #include "airlock/duration.hpp"
-#include "airlock/export.hpp"
+#include "airlock/outcome.hpp"
 #include "airlock/store.hpp"
 #include "airlock/token.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
-namespace keeping {
+namespace internal {
 class Keeper;
 struct Held;
-}  // namespace keeping
+}  // namespace internal
 
 // Holds one admission and gives it back when it goes out of scope.
 //
@@ -40,12 +40,13 @@ class AIRLOCK_EXPORT Lease {
   // Takes up a detached token, from its text or from another process, and renews it for `ttl` from
   // now on. LeaseExpiredError if it is gone; StoreError, and it stays detached. A ttl of 10 ms or
   // less is InvalidArgument: the lease would never be valid.
-  static Lease adopt(const std::shared_ptr<Store>& store, const Token& token,
-                     Duration ttl = std::chrono::seconds(30));
+  static Lease adopt(const Store& store, const Token& token,
+                     AnyDuration ttl = std::chrono::seconds(30));
 
   explicit operator bool() const noexcept;
 
-  [[nodiscard]] Token token() const;  // REQUIRES: not empty, as everything up to lost().
+  // Of an empty lease: InvalidArgument, and below 0, none, false and a token that never fires.
+  [[nodiscard]] Token token() const;
   [[nodiscard]] Fence fence() const noexcept;
   [[nodiscard]] Slot slot() const noexcept;
 
@@ -72,15 +73,15 @@ class AIRLOCK_EXPORT Lease {
   [[nodiscard]] Token detach();
 
  private:
-  friend class keeping::Keeper;
+  friend class internal::Keeper;
 
-  Lease(std::shared_ptr<keeping::Keeper> keeper, keeping::Held* held) noexcept;
+  Lease(std::shared_ptr<internal::Keeper> keeper, internal::Held* held) noexcept;
   [[nodiscard]] bool is_own() const noexcept;
   void abandon() noexcept;
   void give_back() noexcept;
 
-  std::shared_ptr<keeping::Keeper> keeper_;
-  keeping::Held* held_ = nullptr;
+  std::shared_ptr<internal::Keeper> keeper_;
+  internal::Held* held_ = nullptr;
 };
 
 }  // namespace airlock

@@ -3,15 +3,14 @@
 #include <cstdint>
 #include <memory>
 
-#include "airlock/export.hpp"
 #include "airlock/seal.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
 struct LockOptions {
-  Duration ttl = kSealTtl;  // A holder that vanished is gone after this, at the latest.
-  std::uint32_t readers =
-      1;  // How many may share it. All who use the gate say the same; 1: nobody shares.
+  AnyDuration ttl = kSealTtl;  // A holder that vanished is gone after this, at the latest.
+  std::uint32_t readers = 1;   // How many may share it. All who use the gate say the same.
 };
 
 // One holder at a time, or several that only read.
@@ -24,11 +23,10 @@ struct LockOptions {
 //
 // A reader has one slot of `readers`, the writer has them all. An operator's limit can lower their
 // number, never raise it. There is no line: readers that keep coming keep a writer out.
-class AIRLOCK_EXPORT LockSeal : public LockingSeal {
+class AIRLOCK_EXPORT LockSeal : public GateLockingSeal {
  public:
-  LockSeal(std::shared_ptr<Store> store, const GateName& gate, const LockOptions& options = {});
+  LockSeal(const Store& store, const GateName& gate, const LockOptions& options = {});
 
-  [[nodiscard]] Outcome<Admission> try_acquire(const Visitor& who = {}) const;
   [[nodiscard]] Outcome<Admission> try_acquire_shared(const Visitor& who = {}) const;
 
   // Reader to writer and back, in one step, without letting go; also a renewal, and fails like one.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "airlock/answer.hpp"
 #include "airlock/duration.hpp"
+#include "airlock/outcome.hpp"
 #include "airlock/rate.hpp"
 #include "airlock/request.hpp"
 #include "airlock/token.hpp"

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <memory>
 
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
-namespace keeping {
+namespace internal {
 class MailboxState;
 }
 
@@ -34,7 +34,7 @@ class AIRLOCK_EXPORT Mailbox {
 
  private:
   friend class Airlock;
-  std::shared_ptr<keeping::MailboxState> state_;
+  std::shared_ptr<internal::MailboxState> state_;
 };
 
 }  // namespace airlock

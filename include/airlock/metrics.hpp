@@ -4,8 +4,8 @@
 #include <iosfwd>
 #include <string_view>
 
-#include "airlock/export.hpp"
 #include "airlock/store.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
@@ -26,10 +26,10 @@ namespace airlock {
 // Each gate is read in a step of its own, however full it is. One that cannot be read (of another
 // version of airlock, or somebody else's key) is left out and counted in airlock_unreadable_gates.
 // StoreError before anything is written.
-AIRLOCK_EXPORT void write_metrics(Store& store, std::ostream& out);
+AIRLOCK_EXPORT void write_metrics(const Store& store, std::ostream& out);
 
 // Only gates that `include` says yes to: one series per user is too many for Prometheus.
-AIRLOCK_EXPORT void write_metrics(Store& store, std::ostream& out,
+AIRLOCK_EXPORT void write_metrics(const Store& store, std::ostream& out,
                                   const std::function<bool(std::string_view gate)>& include);
 
 }  // namespace airlock

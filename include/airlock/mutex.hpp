@@ -9,23 +9,23 @@
 
 #include "airlock/ask.hpp"
 #include "airlock/duration.hpp"
-#include "airlock/export.hpp"
 #include "airlock/lease.hpp"
 #include "airlock/observer.hpp"
 #include "airlock/outcome.hpp"
 #include "airlock/store.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
-namespace keeping {
+namespace internal {
 class Entrance;
 }
 
 struct MutexOptions {
-  Duration ttl = std::chrono::seconds(30);  // A holder that vanished is out after this.
-  Duration max_hold = kForever;             // A hung holder is out after this.
-  std::uint32_t readers = 1 << 16;          // How many may share it. All users say the same.
-  std::shared_ptr<Observer> observer = {};
+  AnyDuration ttl = std::chrono::seconds(30);  // A holder that vanished is out after this.
+  AnyDuration max_hold = kForever;             // A hung holder is out after this.
+  std::uint32_t readers = 1 << 16;             // How many may share it. All users say the same.
+  AnyObserver observer = {};
 };
 
 // A lock over a gate for std::unique_lock, std::shared_lock and std::scoped_lock: TimedLockable and
@@ -50,7 +50,7 @@ struct MutexOptions {
 // - A forked child has locked nothing: its unlock() does nothing, and it can lock for itself.
 class AIRLOCK_EXPORT Mutex {
  public:
-  Mutex(std::shared_ptr<Store> store, const GateName& gate, const MutexOptions& options = {});
+  Mutex(const Store& store, const GateName& gate, const MutexOptions& options = {});
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
   ~Mutex();
@@ -110,8 +110,7 @@ class AIRLOCK_EXPORT Mutex {
 //   Lease lease = orders.lock(order_id);
 class AIRLOCK_EXPORT KeyedLock {
  public:
-  KeyedLock(std::shared_ptr<Store> store, std::string_view prefix,
-            const MutexOptions& options = {});
+  KeyedLock(const Store& store, std::string_view prefix, const MutexOptions& options = {});
   KeyedLock(const KeyedLock&);
   KeyedLock& operator=(const KeyedLock&);
   ~KeyedLock();
@@ -119,13 +118,14 @@ class AIRLOCK_EXPORT KeyedLock {
   [[nodiscard]] GateName gate(std::string_view key) const { return gate_name(prefix_, key); }
 
   // Waits for its turn, as long as it takes. BulkheadFullError if the store refuses all the same.
-  [[nodiscard]] Lease lock(std::string_view key) const;
+  [[nodiscard]] Lease lock(std::string_view key, const Ask& ask = {}) const;
 
-  // Does not wait unless the Ask says so.
-  [[nodiscard]] Outcome<Lease> try_lock(std::string_view key, Ask ask = {}) const;
+  [[nodiscard]] Outcome<Lease> try_lock(std::string_view key, const Ask& ask = {}) const;
+  [[nodiscard]] Outcome<Lease> try_lock_for(std::string_view key, AnyDuration max_wait,
+                                            const Ask& ask = {}) const;
 
  private:
-  std::shared_ptr<keeping::Entrance> entrance_;
+  std::shared_ptr<internal::Entrance> entrance_;
   std::string prefix_;
 };
 

@@ -3,10 +3,12 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
@@ -33,6 +35,11 @@ class GateName {
   friend bool operator==(const GateName& a, const GateName& b) noexcept {
     return a.view() == b.view();
   }
+  template <typename Char, typename Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      const GateName& name) {
+    return out << name.view();
+  }
   friend std::strong_ordering operator<=>(const GateName& a, const GateName& b) noexcept {
     return a.view() <=> b.view();
   }
@@ -52,3 +59,10 @@ class GateName {
 [[nodiscard]] AIRLOCK_EXPORT GateName gate_name(std::string_view prefix, std::string_view key);
 
 }  // namespace airlock
+
+template <>
+struct std::hash<airlock::GateName> {
+  std::size_t operator()(const airlock::GateName& name) const noexcept {
+    return std::hash<std::string_view>()(name.view());
+  }
+};

@@ -22,4 +22,9 @@ enum class Outage : std::uint8_t {
   local,   // As many as `local_limit` of this process get in, unguarded; others are refused.
 };
 
+[[nodiscard]] constexpr const char* to_text(Outage outage) noexcept {
+  constexpr const char* kTexts[] = {"closed", "open", "local"};
+  return kTexts[static_cast<std::uint8_t>(outage)];
+}
+
 }  // namespace airlock

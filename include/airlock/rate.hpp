@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
 #include "airlock/duration.hpp"
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
@@ -24,16 +25,21 @@ struct Rate {
     no_limit,        // Always passes.
   };
 
-  Algorithm algorithm = Algorithm::gcra;
   std::uint32_t count = 0;
-  Duration period{0};
+  AnyDuration period = Duration(0);
   std::uint32_t burst = 0;  // GCRA only. 0: the same as count.
+  Algorithm algorithm = Algorithm::gcra;
 
   // Reads `100/s`, `10/1m`, `100/s,burst=20`, `5/1h,sliding`, `5/1h,fixed`, `unlimited`; else
   // InvalidArgument.
   [[nodiscard]] static AIRLOCK_EXPORT Rate parse(std::string_view text);
   [[nodiscard]] AIRLOCK_EXPORT std::string text() const;
 
+  template <typename Char, typename Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      const Rate& rate) {
+    return out << rate.text();
+  }
   friend bool operator==(const Rate&, const Rate&) = default;
 };
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "airlock/export.hpp"
 #include "airlock/seal.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
@@ -19,30 +19,34 @@ namespace airlock {
 // Every tier must pass, in one decision; a refusal takes nothing from any of them. A cost above a
 // tier's burst is refused with Reason::never. Both answers say how the tightest tier stands
 // (RateInfo).
-class AIRLOCK_EXPORT RateLimiterSeal : public Seal {
+class AIRLOCK_EXPORT RateLimiterSeal : public Seal, public GateSeal {
  public:
   // One to kMaxRates tiers. With `dedupe` the same visitor, asking again so soon, finds its first
   // answer and pays once.
-  RateLimiterSeal(std::shared_ptr<Store> store, const GateName& gate, std::vector<Rate> rates,
-                  Duration dedupe = Duration(0));
+  RateLimiterSeal(const Store& store, const GateName& gate, std::vector<Rate> rates,
+                  AnyDuration dedupe = Duration(0));
 
   // All of the cost, or nothing.
-  [[nodiscard]] Outcome<Granted> try_acquire(std::uint32_t cost = 1, const Visitor& who = {}) const;
+  using Seal::try_acquire;
+  [[nodiscard]] Outcome<Admission> try_acquire(const Visitor& who) const override {
+    return try_acquire(1, who);
+  }
+  [[nodiscard]] Outcome<Admission> try_acquire(std::uint32_t cost, const Visitor& who = {}) const;
 
   // As try_acquire would answer now; takes nothing.
-  [[nodiscard]] Outcome<Granted> peek(std::uint32_t cost = 1) const;
+  [[nodiscard]] Outcome<Admission> peek(std::uint32_t cost = 1) const;
 
   // As much of it as there is, at least 1: Granted::taken.
-  [[nodiscard]] Outcome<Granted> try_acquire_at_most(std::uint32_t cost) const;
+  [[nodiscard]] Outcome<Admission> try_acquire_at_most(std::uint32_t cost) const;
 
   // Takes it now, for use after Granted::delay. A longer delay than `max_delay` is refused. GCRA
   // tiers only.
-  [[nodiscard]] Outcome<Granted> reserve(std::uint32_t cost = 1,
-                                         Duration max_delay = kForever) const;
+  [[nodiscard]] Outcome<Admission> reserve(std::uint32_t cost = 1,
+                                           AnyDuration max_delay = kForever) const;
 
  private:
-  [[nodiscard]] Outcome<Granted> ask_in(RateMode mode, std::uint32_t cost,
-                                        Duration max_delay) const;
+  [[nodiscard]] Outcome<Admission> ask_in(RateMode mode, std::uint32_t cost,
+                                          Duration max_delay) const;
 };
 
 }  // namespace airlock

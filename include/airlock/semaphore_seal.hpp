@@ -3,15 +3,15 @@
 #include <cstdint>
 #include <memory>
 
-#include "airlock/export.hpp"
 #include "airlock/seal.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
 
 struct SemaphoreOptions {
-  std::uint32_t limit = 0;   // What the guarded thing tolerates, all together. No default.
-  std::uint32_t weight = 1;  // How much of it one admission uses.
-  Duration ttl = kSealTtl;   // A holder that vanished is gone after this, at the latest.
+  std::uint32_t limit = 0;     // What the guarded thing tolerates, all together. No default.
+  std::uint32_t weight = 1;    // How much of it one admission uses.
+  AnyDuration ttl = kSealTtl;  // A holder that vanished is gone after this, at the latest.
 };
 
 // So many at a time.
@@ -22,12 +22,9 @@ struct SemaphoreOptions {
 //
 // For another weight make another seal of the same gate. Seals that disagree on the limit each keep
 // to their own; Store::look() shows it.
-class AIRLOCK_EXPORT SemaphoreSeal : public LockingSeal {
+class AIRLOCK_EXPORT SemaphoreSeal : public GateLockingSeal {
  public:
-  SemaphoreSeal(std::shared_ptr<Store> store, const GateName& gate,
-                const SemaphoreOptions& options);
-
-  [[nodiscard]] Outcome<Admission> try_acquire(const Visitor& who = {}) const;
+  SemaphoreSeal(const Store& store, const GateName& gate, const SemaphoreOptions& options);
 };
 
 }  // namespace airlock

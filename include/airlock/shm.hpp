@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
 
 // The segments of `shm:` stores, seen from outside.
 

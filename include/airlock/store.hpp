@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,17 +10,37 @@
 #include <string_view>
 #include <vector>
 
-#include "airlock/answer.hpp"
-#include "airlock/clock.hpp"
 #include "airlock/error.hpp"
-#include "airlock/export.hpp"
-#include "airlock/finding.hpp"
 #include "airlock/look.hpp"
+#include "airlock/outcome.hpp"
 #include "airlock/request.hpp"
-#include "airlock/sleeper.hpp"
 #include "airlock/token.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
+
+// What Store::examine() found, in an operator's words.
+struct Finding {
+  enum class Level : std::uint8_t {
+    good,
+    warning,  // It works; under load, or when something fails, it may not.
+    problem,  // Something does not work, or promises are not kept.
+  };
+
+  Level level = Level::good;
+  std::string what;         // "maxmemory-policy is allkeys-lru"
+  std::string remedy = {};  // What to do about it; empty where nothing is to be done.
+};
+
+[[nodiscard]] constexpr const char* to_text(Finding::Level level) noexcept {
+  constexpr const char* kTexts[] = {"good", "warning", "problem"};
+  return kTexts[static_cast<std::uint8_t>(level)];
+}
+
+namespace internal {
+class Backend;
+struct Handle;
+}  // namespace internal
 
 enum class Renewal : std::uint8_t {
   renewed,
@@ -37,150 +58,133 @@ struct RenewItem {
   Renewal result = Renewal::unknown;
 };
 
-// One lease to be given back together with others.
-struct ReleaseItem {
-  Token token;            // Fence 0: whatever the visitor has at the gate, its place included.
-  bool is_noted = false;  // release_soon() has noted it.
-  bool is_over = false;   // Given back, or gone before.
-};
+enum class Revoke : std::uint8_t { graceful, now };
 
-// Where admission state lives and whose clock decides.
+// Where admission state lives and whose clock decides: a handle, cheap to copy, that keeps the store
+// open.
 //
-//   std::shared_ptr<Store> store = open_store("memory:");
-//   Answer answer = store->admit(
-//       {.gate = "erp", .visitor = VisitorId::random(), .permits = Permits{.limit = 10}});
+//   Store store = open_store("shm:");
+//   Bulkhead erp{store, "legacy-erp", {.limit = 10}};
+//   store.pause("legacy-erp", 30s);
 //
 // Every step is atomic and the same in every store; docs/concepts.md has the laws and the contract
 // suite tests them. Safe to use from any thread, also after fork(). Steps throw InvalidArgument
-// before anything happens, or StoreError; they return within the store's timeout.
+// before anything happens (also when the handle is empty), or StoreError; they return within the
+// store's timeout.
 class AIRLOCK_EXPORT Store {
  public:
-  Store() = default;
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
-  virtual ~Store();
+  Store() noexcept = default;  // Empty.
 
-  // Whether its steps end at once: no network, no other process to wait for. A lease of another one
-  // is given back in the background.
-  [[nodiscard]] virtual bool is_local() const noexcept { return true; }
+  explicit operator bool() const noexcept { return backend_ != nullptr; }
+  friend bool operator==(const Store&, const Store&) noexcept = default;  // The same open store.
 
-  [[nodiscard]] virtual StoreId id() = 0;
-  [[nodiscard]] virtual Clock& clock() noexcept = 0;
+  [[nodiscard]] StoreId id() const;  // What tokens carry.
+
+  // --- What seals, airlocks and bulkheads are made of ---
 
   // The question. Idempotent by visitor: holding -> Granted, repeated; handed over -> this is the
   // claim; waiting -> Queued, place kept, patience restarted.
-  [[nodiscard]] virtual Answer admit(const Request& request) = 0;
+  [[nodiscard]] Answer admit(const Request& request) const;
 
   // The same for several gates of one group and one visitor: all or nothing, in one step.
-  [[nodiscard]] virtual GroupAnswer admit_all(std::span<const Request> requests) = 0;
+  [[nodiscard]] GroupAnswer admit_all(std::span<const Request> requests) const;
 
   // Gives up a place in the line or an unclaimed hand-over. False if there was none.
-  virtual bool leave(const GateName& gate, const VisitorId& visitor) = 0;
+  bool leave(const GateName& gate, const VisitorId& visitor) const;
 
   // Gives back what the rates of `request` charged, as far as the tiers still remember it.
-  virtual void refund(const Request& request) = 0;
+  void refund(const Request& request) const;
 
   // Extends leases from now. An expired lease is gone even if nobody took its place. If it throws,
   // some may have a result: a store may have several servers, and one of them be down.
-  virtual void renew(std::span<RenewItem> items) = 0;
-
-  // The same for a caller that repeats what stays `unknown`: waits for at most so long, in all, for
-  // parts of the store that are busy, and renews in the others first.
-  virtual void renew_within(std::span<RenewItem> items, Duration at_most);
+  void renew(std::span<RenewItem> items) const;
+  Renewal renew(const Token& token, Duration ttl) const;
 
   // Gives back. False: it was already gone, and nothing changed.
-  virtual bool release(const Token& token) = 0;
-
-  // The same for many; what the store does not answer for is not over. A server of several that is
-  // down delays nothing at the others. Throws nothing.
-  virtual void release_all(std::span<ReleaseItem> items) noexcept;
-
-  // Notes a lease (fence 0: as above) that is given back without waiting for the answer: every
-  // later step of this process at its gate comes after the release. The caller continues with
-  // release_all(); `by_next_step`: it does not, and the next step or the end of the store does it.
-  // Pointless after `until`. False: not noted, which is so where steps are local.
-  virtual bool release_soon(const Token& token, Instant until, bool by_next_step) noexcept;
+  bool release(const Token& token) const;
 
   // Bound -> detached: the lease outlives this process. False: gone.
-  virtual bool disown(const Token& token) = 0;
+  bool disown(const Token& token) const;
 
-  // Detached -> bound to this process. Empty: gone.
-  [[nodiscard]] virtual std::optional<Granted> adopt(const Token& token) = 0;
+  // Detached -> bound to this process. Empty: gone. Lease::adopt() renews it, too.
+  [[nodiscard]] std::optional<Granted> adopt(const Token& token) const;
 
   // Whether the lease has not ended, however full its gate is.
-  [[nodiscard]] virtual bool holds(const Token& token) = 0;
-
-  // Empty: the store knows nothing of the gate.
-  [[nodiscard]] virtual std::optional<GateView> look(const GateName& gate) = 0;
-  [[nodiscard]] virtual std::vector<GateCounts> counts(std::span<const GateName> gates) = 0;
-  [[nodiscard]] virtual std::vector<std::string> list() = 0;  // Sorted.
-
-  // All gates that `include` says yes to, sorted by name, each in a step of its own. What cannot be
-  // read of one hinders no other.
-  [[nodiscard]] virtual std::vector<GateSummary> survey(
-      const std::function<bool(std::string_view gate)>& include) = 0;
-  [[nodiscard]] std::vector<GateSummary> survey();
-
-  // Overrides every request's own limit until cleared (nullopt). Raising admits the line at once,
-  // lowering drains.
-  virtual void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) = 0;
-
-  // Admits nobody for so long. Pauses of several reporters add up; resume() lifts that reporter's
-  // only (empty: the operator's). Hand-overs made before may still be claimed; renew and release
-  // always work.
-  virtual void pause(const GateName& gate, Duration duration, std::string_view reporter) = 0;
-  virtual bool resume(const GateName& gate, std::string_view reporter) = 0;
-
-  // Tells the holder (every holder without `visitor`) to stop; the slot moves on release or after a
-  // third of its ttl, with `now` at once. Says how many.
-  enum class Revoke : std::uint8_t { graceful, now };
-  virtual std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
-                             Revoke how) = 0;
-
-  // Forgets holders, line, rates, pauses and overrides of a gate; its fence goes on growing. False:
-  // not known.
-  virtual bool purge(const GateName& gate) = 0;
+  [[nodiscard]] bool holds(const Token& token) const;
 
   // Calls `changed` once, from any thread and under no lock, when the state of this visitor may
   // have changed: handed over, revoked, purged, worth asking again. False: it may have changed
   // already; ask instead of waiting. One watch per visitor and gate; unwatch() returns when the
   // callback neither runs nor will run (unless called from it).
-  [[nodiscard]] virtual bool watch(const GateName& gate, const VisitorId& visitor,
-                                   std::function<void()> changed) = 0;
-  virtual void unwatch(const GateName& gate, const VisitorId& visitor) = 0;
+  [[nodiscard]] bool watch(const GateName& gate, const VisitorId& visitor,
+                           std::function<void()> changed) const;
+  void unwatch(const GateName& gate, const VisitorId& visitor) const;
 
-  // Watches, and the calling thread sleeps until there is news, somebody wakes it, or the deadline.
-  // Returns whether there is news. Ends the watch of this visitor that was there before; one that
-  // outlives the call is ended by unwatch().
-  [[nodiscard]] virtual bool await(const GateName& gate, const VisitorId& visitor,
-                                   const std::shared_ptr<Sleeper>& sleeper, Instant deadline);
+  // --- For operators ---
 
-  // How often a waiter should ask although nobody called: at the head of the line, and behind it at
-  // least, unless for ever; and how long after its turn should have come, first, where calls may be
-  // lost.
-  struct Recheck {
-    Duration head = kForever;
-    Duration others = kForever;
-    Duration overdue = kForever;
-  };
-  [[nodiscard]] virtual Recheck recheck() const noexcept = 0;
+  // Empty: the store knows nothing of the gate.
+  [[nodiscard]] std::optional<GateView> look(const GateName& gate) const;
+  [[nodiscard]] std::vector<GateCounts> counts(std::span<const GateName> gates) const;
+  [[nodiscard]] std::vector<std::string> list() const;  // Sorted.
+
+  // All gates that `include` says yes to, sorted by name, each in a step of its own. What cannot be
+  // read of one hinders no other.
+  [[nodiscard]] std::vector<GateSummary> survey(
+      const std::function<bool(std::string_view gate)>& include) const;
+  [[nodiscard]] std::vector<GateSummary> survey() const;
+
+  // Overrides every request's own limit until cleared (nullopt). Raising admits the line at once,
+  // lowering drains.
+  void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) const;
+
+  // Admits nobody for so long. Pauses of several reporters add up; resume() lifts that reporter's
+  // only (empty: the operator's). Hand-overs made before may still be claimed; renew and release
+  // always work.
+  void pause(const GateName& gate, Duration duration, std::string_view reporter = {}) const;
+  bool resume(const GateName& gate, std::string_view reporter = {}) const;
+
+  // Tells the holder (every holder without `visitor`) to stop; the slot moves on release or after a
+  // third of its ttl, with `now` at once. Says how many.
+  std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor = {},
+                     Revoke how = Revoke::graceful) const;
+
+  // Forgets holders, line, rates, pauses and overrides of a gate; its fence goes on growing. False:
+  // not known.
+  bool purge(const GateName& gate) const;
 
   // Ends what has run out at gates that nobody asks for. Steps do it in passing; a quiet store may
   // be told to.
-  virtual void collect() = 0;
+  void collect() const;
 
   // What an operator should know of it: where it is, how full, what to mend. Nothing to say: empty.
-  [[nodiscard]] virtual std::vector<Finding> examine();
+  [[nodiscard]] std::vector<Finding> examine() const;
 
-  // Short forms of the above.
-  Renewal renew(const Token& token, Duration ttl);
-  void pause(const GateName& gate, Duration duration) { pause(gate, duration, {}); }
-  bool resume(const GateName& gate) { return resume(gate, {}); }
+  // --- How a process ends its work at a store: close(), drain(10s), flush(1s) ---
+
+  // From now on airlocks, bulkheads and locks of this process at this store let nobody in: new calls
+  // and those that wait end with a StoreError of kind closed. Leases are still kept and given back.
+  void close() const;
+
+  // Waits until this process holds no lease of the store. False: the time was up before. A duration
+  // of 0 or less does not wait.
+  [[nodiscard]] bool drain(Duration at_most) const;
+
+  // Waits until everything that destructors gave back or left has reached the store. False: the time
+  // was up.
+  [[nodiscard]] bool flush(Duration at_most) const;
+
+ protected:
+  explicit Store(std::shared_ptr<internal::Backend> backend) noexcept;
+
+ private:
+  friend struct internal::Handle;
+
+  std::shared_ptr<internal::Backend> backend_;
 };
 
 // Opens `memory:`, `shm:[name]` or `redis://...`; options follow as `?key=value&...`
 // (docs/stores.md). Only parses: the store is reached on first use. InvalidArgument names what is
 // wrong with the URI, never a password.
-[[nodiscard]] AIRLOCK_EXPORT std::shared_ptr<Store> open_store(std::string_view uri);
+[[nodiscard]] AIRLOCK_EXPORT Store open_store(std::string_view uri);
 
 }  // namespace airlock

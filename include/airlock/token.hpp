@@ -1,14 +1,42 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
-#include "airlock/export.hpp"
 #include "airlock/name.hpp"
-#include "airlock/visitor.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
+
+// Who asks. A retry with the same visitor finds the first answer; two visitors never share one.
+struct VisitorId {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+
+  // From the kernel's random source, in blocks; a forked child never repeats its parent's.
+  [[nodiscard]] static AIRLOCK_EXPORT VisitorId random();
+
+  // The same id for the same bytes, everywhere.
+  [[nodiscard]] static AIRLOCK_EXPORT VisitorId named(std::string_view bytes);
+
+  // 32 lower-case hex digits and back; anything else is InvalidArgument.
+  [[nodiscard]] AIRLOCK_EXPORT std::string text() const;
+  [[nodiscard]] static AIRLOCK_EXPORT VisitorId parse(std::string_view text);
+
+  template <typename Char, typename Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      const VisitorId& visitor) {
+    return out << visitor.text();
+  }
+  friend auto operator<=>(const VisitorId&, const VisitorId&) noexcept = default;
+};
+
+// What people see of a visitor: at most this many bytes. The default is `host:pid comm`.
+inline constexpr std::size_t kMaxLabelSize = 64;
 
 // Grows with every admission of a gate, whatever was lost in between. A resource that remembers the
 // highest fence it saw can refuse a holder that lost its lease. 0: not fenced (a rate-only
@@ -44,3 +72,10 @@ struct Token {
 };
 
 }  // namespace airlock
+
+template <>
+struct std::hash<airlock::VisitorId> {
+  std::size_t operator()(const airlock::VisitorId& visitor) const noexcept {
+    return static_cast<std::size_t>(visitor.high ^ (visitor.low * 0x9e3779b97f4a7c15U));
+  }
+};

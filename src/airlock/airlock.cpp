@@ -1,9 +1,8 @@
-#include "airlock/airlock.hpp"
-
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 
+#include "airlock/airlock_gate.hpp"
 #include "airlock/async_entries.hpp"
 #include "airlock/entrance.hpp"
 #include "airlock/mailbox_state.hpp"
@@ -11,24 +10,25 @@
 
 namespace airlock {
 
-using keeping::Entrance;
+using internal::Entrance;
 
 struct Place::State {
   std::mutex mutex;
   std::condition_variable changed;
   bool left = false;
   std::optional<Arrival> arrival;
-  std::shared_ptr<keeping::Standing> standing = std::make_shared<keeping::Standing>();
-  keeping::AsyncEntries::Ticket ticket;
+  std::shared_ptr<internal::Standing> standing = std::make_shared<internal::Standing>();
+  internal::AsyncEntries::Ticket ticket;
   std::uint64_t generation = base::fork_generation();
 
   [[nodiscard]] bool is_own() const noexcept { return generation == base::fork_generation(); }
 };
 
-Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, const Ask& ask)
+Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, const Ask& ask,
+             Duration max_wait)
     : state_(std::make_shared<State>()) {
   state_->ticket = entrance->shared_keeper()->async_entries().start_or_deliver(
-      entrance, gate, ask,
+      {entrance, gate, ask, max_wait},
       [state = state_](Arrival arrival) {
         const std::lock_guard lock(state->mutex);
         if (!state->left) state->arrival.emplace(std::move(arrival));
@@ -84,25 +84,39 @@ Outcome<Lease> Arrival::take() {
   return std::move(*outcome_);
 }
 
-Airlock::Airlock(std::shared_ptr<Store> store, const GateName& gate, const AirlockOptions& options)
-    : entrance_(std::make_shared<Entrance>(std::move(store), options)), gate_(gate) {}
+Airlock::Airlock(const Store& store, const GateName& gate, const AirlockOptions& options)
+    : entrance_(std::make_shared<Entrance>(store, options)), gate_(gate) {}
 Airlock::Airlock(const Airlock&) = default;
 Airlock& Airlock::operator=(const Airlock&) = default;
 Airlock::~Airlock() = default;
 
 Outcome<Lease> Airlock::try_enter(const Ask& ask) const { return entrance_->try_enter(gate_, ask); }
+
+Outcome<Lease> Airlock::try_enter_for(AnyDuration max_wait, const Ask& ask) const {
+  return entrance_->enter(gate_, ask, max_wait);
+}
+
 Outcome<Lease> Airlock::enter(const Ask& ask) const { return entrance_->enter(gate_, ask); }
-void Airlock::enter_async(const Ask& ask, std::function<void(Arrival&)> callback) const {
+
+void Airlock::enter_async(const Ask& ask, Callback callback) const {
+  enter_async_for(entrance_->options().max_wait, ask, std::move(callback));
+}
+
+void Airlock::enter_async(const Ask& ask, Callback callback, const Mailbox& mailbox) const {
+  enter_async_for(entrance_->options().max_wait, ask, std::move(callback), mailbox);
+}
+
+void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback) const {
   entrance_->shared_keeper()->async_entries().start(
-      entrance_, gate_, ask, [callback = std::move(callback)](Arrival arrival) {
-        keeping::swallow([&] { callback(arrival); });
+      {entrance_, gate_, ask, max_wait}, [callback = std::move(callback)](Arrival arrival) {
+        internal::swallow([&] { callback(arrival); });
       });
 }
 
-void Airlock::enter_async(const Ask& ask, std::function<void(Arrival&)> callback,
-                          const Mailbox& mailbox) const {
+void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback,
+                              const Mailbox& mailbox) const {
   entrance_->shared_keeper()->async_entries().start(
-      entrance_, gate_, ask,
+      {entrance_, gate_, ask, max_wait},
       [callback = std::move(callback), box = mailbox.state_](Arrival arrival) {
         // Shared, because a std::function must be copyable and an arrival is not.
         box->post(
@@ -110,7 +124,13 @@ void Airlock::enter_async(const Ask& ask, std::function<void(Arrival&)> callback
       });
 }
 
-Place Airlock::join(const Ask& ask) const { return {entrance_, gate_, ask}; }
+Place Airlock::join(const Ask& ask) const {
+  return {entrance_, gate_, ask, entrance_->options().max_wait};
+}
+
+Place Airlock::join_for(AnyDuration max_wait, const Ask& ask) const {
+  return {entrance_, gate_, ask, max_wait};
+}
 
 // --- visitors with an id ---
 

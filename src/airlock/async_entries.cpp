@@ -6,7 +6,7 @@
 #include "airlock/error.hpp"
 #include "seal/steps.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 AsyncEntries& Keeper::async_entries() {
   const std::lock_guard lock(mutex_);
@@ -29,27 +29,23 @@ std::shared_ptr<AsyncEntries> AsyncEntries::make(Clock& clock, std::shared_ptr<A
   return entries;
 }
 
-std::unique_ptr<AsyncEntries::Entry> AsyncEntries::joined(std::shared_ptr<Entrance> entrance,
-                                                          const GateName& gate, const Ask& ask,
+std::unique_ptr<AsyncEntries::Entry> AsyncEntries::joined(const Entering& entering,
                                                           Deliver deliver) {
-  auto entry = std::make_unique<Entry>(std::move(entrance), gate, ask, std::move(deliver));
+  auto entry = std::make_unique<Entry>(entering, std::move(deliver));
   entry->attempt.join();
   return entry;
 }
 
-AsyncEntries::Ticket AsyncEntries::start(std::shared_ptr<Entrance> entrance, const GateName& gate,
-                                         const Ask& ask, Deliver deliver) {
-  return attend(joined(std::move(entrance), gate, ask, std::move(deliver)), ask);
+AsyncEntries::Ticket AsyncEntries::start(const Entering& entering, Deliver deliver) {
+  return attend(joined(entering, std::move(deliver)), entering.ask);
 }
 
-AsyncEntries::Ticket AsyncEntries::start_or_deliver(std::shared_ptr<Entrance> entrance,
-                                                    const GateName& gate, const Ask& ask,
-                                                    Deliver deliver,
+AsyncEntries::Ticket AsyncEntries::start_or_deliver(const Entering& entering, Deliver deliver,
                                                     std::shared_ptr<Standing> standing) {
-  auto entry = joined(std::move(entrance), gate, ask, std::move(deliver));
+  auto entry = joined(entering, std::move(deliver));
   entry->standing = std::move(standing);
   show_standing(*entry);
-  if (!entry->attempt.is_decided()) return attend(std::move(entry), ask);
+  if (!entry->attempt.is_decided()) return attend(std::move(entry), entering.ask);
   std::optional<Arrival> arrival = ask_again(*entry);
   entry->deliver(std::move(*arrival));
   return {};
@@ -209,4 +205,4 @@ void AsyncEntries::finish(Entry& entry, Arrival arrival) {
   awaiting_->tell();
 }
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -9,13 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/attempt.hpp"
 #include "airlock/timers.hpp"
 #include "airlock/worker.hpp"
 #include "base/mutex.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // Where an entry stands in its line, to be looked at from any thread.
 struct Standing {
@@ -45,15 +45,22 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
     std::uint64_t number_ = 0;
   };
 
+  // Who wants in where, and for how long it waits.
+  struct Entering {
+    std::shared_ptr<Entrance> entrance;
+    const GateName& gate;
+    const Ask& ask;
+    Duration max_wait;
+  };
+
   // Takes the place and calls `deliver` once, on the thread, when it is decided. `standing` is kept
   // up to date, if there is one.
-  Ticket start(std::shared_ptr<Entrance> entrance, const GateName& gate, const Ask& ask,
-               Deliver deliver);
+  Ticket start(const Entering& entering, Deliver deliver);
 
   // The same for a caller that may be answered at once: what is decided by the first question is
   // delivered before this returns, and needs no thread.
-  Ticket start_or_deliver(std::shared_ptr<Entrance> entrance, const GateName& gate, const Ask& ask,
-                          Deliver deliver, std::shared_ptr<Standing> standing);
+  Ticket start_or_deliver(const Entering& entering, Deliver deliver,
+                          std::shared_ptr<Standing> standing);
 
   // Whether something is given up and not yet out of the line or given back.
   [[nodiscard]] bool is_anybody_leaving();
@@ -65,8 +72,10 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
   friend class Keeper;
 
   struct Entry {
-    Entry(std::shared_ptr<Entrance> at, const GateName& gate, const Ask& ask, Deliver how)
-        : entrance(std::move(at)), attempt(*entrance, gate, ask), deliver(std::move(how)) {}
+    Entry(const Entering& entering, Deliver how)
+        : entrance(entering.entrance),
+          attempt(*entrance, entering.gate, entering.ask, entering.max_wait),
+          deliver(std::move(how)) {}
 
     std::shared_ptr<Entrance> entrance;
     Attempt attempt;
@@ -81,9 +90,7 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
     std::optional<std::stop_callback<std::function<void()>>> on_close;
   };
 
-  [[nodiscard]] static std::unique_ptr<Entry> joined(std::shared_ptr<Entrance> entrance,
-                                                     const GateName& gate, const Ask& ask,
-                                                     Deliver deliver);
+  [[nodiscard]] static std::unique_ptr<Entry> joined(const Entering& entering, Deliver deliver);
   [[nodiscard]] Ticket attend(std::unique_ptr<Entry> entry, const Ask& ask);
   void start_thread_for(const Entry& entry);
   void run();
@@ -108,4 +115,4 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
   std::optional<Worker> worker_;
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

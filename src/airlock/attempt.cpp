@@ -8,7 +8,7 @@
 #include "base/fork.hpp"
 #include "store/call_limit.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 namespace {
 
 // A store that failed while its visitor waits is asked again after this.
@@ -27,7 +27,8 @@ Refused late(const Queued& queued, Duration waited) {
 
 // Where nobody may have told it: the sooner the nearer it is to the head, and early enough to take
 // what it was handed.
-Duration next_recheck(const Store::Recheck& recheck, const Queued& queued, Duration claim_window) {
+Duration next_recheck(const Backend::Recheck& recheck, const Queued& queued,
+                      Duration claim_window) {
   if (recheck.others == kForever) return queued.position == 1 ? recheck.head : kForever;
   const Duration head = std::min(recheck.head, recheck.others);
   return std::clamp(claim_window / 2, head, std::min(queued.position * head, recheck.others));
@@ -35,7 +36,7 @@ Duration next_recheck(const Store::Recheck& recheck, const Queued& queued, Durat
 
 }  // namespace
 
-Attempt::Attempt(Entrance& entrance, const GateName& gate, const Ask& ask)
+Attempt::Attempt(Entrance& entrance, const GateName& gate, const Ask& ask, Duration max_wait)
     : entrance_(entrance),
       clock_(entrance.keeper().clock()),
       gate_(gate),
@@ -43,8 +44,7 @@ Attempt::Attempt(Entrance& entrance, const GateName& gate, const Ask& ask)
       label_(ask.label),
       generation_(base::fork_generation()),
       began_(clock_.now()),
-      deadline_(saturating_add(
-          began_, std::max(ask.max_wait.value_or(entrance.options().max_wait), Duration(0)))) {
+      deadline_(saturating_add(began_, std::max(max_wait, Duration(0)))) {
   ask_.label = label_;
 }
 
@@ -102,7 +102,7 @@ void Attempt::note(const Queued& queued, Duration claim_window) {
   const bool is_new = !queued_;
   const bool moves = is_new || queued.position < queued_->position;
   queued_ = queued;
-  const Store::Recheck recheck = entrance_.keeper().store().recheck();
+  const Backend::Recheck recheck = entrance_.keeper().store().recheck();
   overdue_ = moves ? recheck.overdue : saturating_add(overdue_, overdue_);
   // The longer the wait, the less exactly its end is known.
   const Duration late = std::max(overdue_, std::min(queued.eta, claim_window) / 2);
@@ -202,7 +202,7 @@ void Attempt::leave() noexcept {
   const bool is_unsure = std::exchange(is_unsure_, false);
   const CallLimit limit(kLastStep);
   try {
-    Store& store = entrance_.keeper().store();
+    Backend& store = entrance_.keeper().store();
     if (watched_) store.unwatch(gate_, visitor_);
     if (!is_unsure) {
       store.leave(gate_, visitor_);
@@ -213,4 +213,4 @@ void Attempt::leave() noexcept {
   entrance_.give_up(gate_, visitor_);
 }
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -9,13 +9,13 @@
 
 #include "airlock/entrance.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // One visitor on its way in.
 class Attempt {
  public:
   // The entrance must outlive it.
-  Attempt(Entrance& entrance, const GateName& gate, const Ask& ask);
+  Attempt(Entrance& entrance, const GateName& gate, const Ask& ask, Duration max_wait);
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
   ~Attempt();  // Leaves the line.
@@ -75,4 +75,4 @@ class Attempt {
   std::shared_ptr<Sleeper> sleeper_;
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <thread>
 
-namespace airlock::keeping {
+namespace airlock::internal {
 namespace {
 
 constexpr Duration kRetry = std::chrono::milliseconds(100);
@@ -69,4 +69,4 @@ void Debts::pay_at_last(Duration at_most) {
   }
 }
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -4,11 +4,11 @@
 #include <deque>
 #include <vector>
 
-#include "airlock/clock.hpp"
-#include "airlock/store.hpp"
+#include "base/clock.hpp"
 #include "base/mutex.hpp"
+#include "store/backend.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // What is to be given back, though nobody waits for it: many together, and again until it works. What
 // has failed comes after the rest, so that one server that is down keeps back nothing of the others.
@@ -16,7 +16,7 @@ namespace airlock::keeping {
 // Takes the mutex of its owner, who can so look at next() and at its own affairs in one moment.
 class Debts {
  public:
-  Debts(Store& store, base::Mutex& mutex) noexcept : store_(store), mutex_(mutex) {}
+  Debts(Backend& store, base::Mutex& mutex) noexcept : store_(store), mutex_(mutex) {}
 
   // Pointless after `until`, when the store has ended it by itself. Fence 0: whatever the visitor
   // has at the gate.
@@ -45,7 +45,7 @@ class Debts {
   [[nodiscard]] std::vector<ReleaseItem> take();
   bool put_back(const std::vector<ReleaseItem>& items);
 
-  Store& store_;
+  Backend& store_;
   base::Mutex& mutex_;
   std::deque<Debt> debts_;
   std::deque<Debt> failed_;
@@ -54,4 +54,4 @@ class Debts {
   Instant next_payment_{0};  // Of those that have failed.
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -10,7 +10,7 @@
 #include "seal/steps.hpp"
 #include "store/validate.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 namespace {
 
 // A hand-over waits so long for its claim: by who waits here, and by who comes and goes.
@@ -38,9 +38,8 @@ Line line_of(const AirlockOptions& options) {
 
 }  // namespace
 
-Entrance::Entrance(std::shared_ptr<Store> store, AirlockOptions options)
-    : store_(std::move(store)), options_(std::move(options)) {
-  if (!store_) throw InvalidArgument("an airlock needs a store");
+Entrance::Entrance(const Store& store, AirlockOptions options)
+    : store_(backend_of(store)), options_(std::move(options)) {
   if (options_.max_hold <= Duration(0)) throw InvalidArgument("max_hold: above 0 is needed");
   if (options_.outage == Outage::local && options_.local_limit == 0) {
     throw InvalidArgument("local_limit 0: 1 or more is needed");
@@ -50,7 +49,7 @@ Entrance::Entrance(std::shared_ptr<Store> store, AirlockOptions options)
     seal::check_lease_ttl("ttl", options_.ttl);
     seal::check_lease_ttl("max_hold", options_.max_hold);
   }
-  options_.ttl = std::min(options_.ttl, options_.max_hold);
+  options_.ttl = std::min<Duration>(options_.ttl, options_.max_hold);
   permits_ = permits_of(options_);
   line_ = line_of(options_);
   validate(request("-", {}, {}));
@@ -69,7 +68,6 @@ void Entrance::throw_closed(const GateName& gate) {
 }
 
 Request Entrance::request(const GateName& gate, const VisitorId& visitor, const Ask& ask) const {
-  if (ask.max_wait) check_max_wait(*ask.max_wait);
   Request request{.gate = gate,
                   .visitor = visitor,
                   .label = ask.label,
@@ -104,7 +102,7 @@ void Entrance::give_back(const Granted& granted, Instant sent) noexcept {
 }
 
 void Entrance::give_up(const GateName& gate, const VisitorId& visitor) noexcept {
-  const Duration lasts = std::max({options_.ttl, line_.patience, line_.claim_window});
+  const Duration lasts = std::max<Duration>({options_.ttl, line_.patience, line_.claim_window});
   keeper().owe({.store = 0, .gate = gate, .visitor = visitor},
                saturating_add(keeper().clock().now(), lasts));
 }
@@ -131,9 +129,9 @@ Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
   }
 }
 
-Outcome<Lease> Entrance::enter(const GateName& gate, const Ask& ask) {
-  if (ask.max_wait.value_or(options_.max_wait) <= Duration(0)) return try_enter(gate, ask);
-  return Attempt(*this, gate, ask).wait();
+Outcome<Lease> Entrance::enter(const GateName& gate, const Ask& ask, Duration max_wait) {
+  if (max_wait <= Duration(0)) return try_enter(gate, ask);
+  return Attempt(*this, gate, ask, max_wait).wait();
 }
 
 // The outage policy (outage.hpp). Called while the StoreError is being handled.
@@ -177,7 +175,7 @@ Answer Entrance::ask(const GateName& gate, const VisitorId& visitor, const Ask& 
   request.line.join = has == Has::perhaps_a_place;
   request.line.returning = has == Has::a_place;
   request.line.claim_window = options_.claim_window.value_or(kVisitorWindow);
-  if (options_.refuse_late) request.line.max_eta = ask.max_wait.value_or(options_.max_wait);
+  if (options_.refuse_late) request.line.max_eta = options_.max_wait;
   try {
     return store_->admit(request);
   } catch (const StoreError& error) {
@@ -199,4 +197,4 @@ Answer Entrance::admit(const GateName& gate, const VisitorId& visitor, const Ask
   return answer;
 }
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -3,25 +3,28 @@
 #include <memory>
 #include <optional>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/keeper.hpp"
 #include "airlock/telling.hpp"
 #include "base/per_process.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // How airlocks, bulkheads and locks get their leases: options and a store, any gate of it. It
 // remembers no failure: a store that fails at one gate, shard or server may serve the others.
 class Entrance {
  public:
-  Entrance(std::shared_ptr<Store> store, AirlockOptions options);
+  Entrance(const Store& store, AirlockOptions options);
 
   [[nodiscard]] const AirlockOptions& options() const noexcept { return options_; }
-  [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept { return store_; }
+  [[nodiscard]] const std::shared_ptr<Backend>& store() const noexcept { return store_; }
 
   // One question. Throws as Airlock says.
   [[nodiscard]] Outcome<Lease> try_enter(const GateName& gate, const Ask& ask);
-  [[nodiscard]] Outcome<Lease> enter(const GateName& gate, const Ask& ask);
+  [[nodiscard]] Outcome<Lease> enter(const GateName& gate, const Ask& ask, Duration max_wait);
+  [[nodiscard]] Outcome<Lease> enter(const GateName& gate, const Ask& ask) {
+    return enter(gate, ask, options_.max_wait);
+  }
 
   // One question for a visitor who has an id instead of a thread.
   enum class Has { perhaps_a_place, a_place };
@@ -29,7 +32,7 @@ class Entrance {
                              Has has);
 
   void tell(const Event& event) const noexcept {
-    if (options_.observer) keeping::tell(*options_.observer, event);
+    if (options_.observer) internal::tell(*options_.observer, event);
   }
 
   // For what goes on by itself: waits in the background, and calls back.
@@ -51,7 +54,7 @@ class Entrance {
                                              const StoreError& cause);
   [[nodiscard]] Entrance& local();
 
-  std::shared_ptr<Store> store_;
+  std::shared_ptr<Backend> store_;
   AirlockOptions options_;
   std::optional<Permits> permits_;  // Of all requests, but for their weight.
   Line line_;
@@ -60,4 +63,4 @@ class Entrance {
   base::PerProcess<std::unique_ptr<Entrance>> local_;  // Outage::local.
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

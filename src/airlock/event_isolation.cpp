@@ -33,7 +33,7 @@ std::string_view shown(std::string_view key) {
   return key.size() <= kMaxLabelSize && base::is_printable(key) ? key : std::string_view();
 }
 
-[[noreturn]] void throw_timeout(const std::string& key, Duration timeout) {
+[[noreturn]] void throw_timeout(std::string_view key, Duration timeout) {
   throw EventIsolationTimeout("key " + base::quoted(key) + " was not free within " +
                               to_text(timeout));
 }
@@ -42,7 +42,8 @@ std::string_view shown(std::string_view key) {
 
 EventIsolationTimeout::~EventIsolationTimeout() = default;
 
-std::string KeyBuilder::build(const StorageKey& key) const {
+std::string KeyBuilder::operator()(const StorageKey& key) const {
+  if (separator.empty()) throw InvalidArgument("separator: at least one byte");
   std::string out = prefix;
   if (with_bot) append(out, separator, "b", std::to_string(key.bot));
   if (with_business_connection && key.business_connection) {
@@ -55,19 +56,15 @@ std::string KeyBuilder::build(const StorageKey& key) const {
   return out;
 }
 
-EventIsolation::EventIsolation(std::shared_ptr<Store> store, EventIsolationOptions options)
+EventIsolation::EventIsolation(const Store& store, EventIsolationOptions options)
     : options_(std::move(options)) {
-  if (options_.keys.separator.empty()) throw InvalidArgument("separator: at least one byte");
-  const Duration timeout =
-      options_.acquire_timeout.value_or(saturating_add(options_.ttl, options_.ttl));
-  if (timeout < Duration(0)) {
-    throw InvalidArgument("acquire_timeout " + to_text(timeout) + ": 0 or more is needed");
-  }
-  options_.acquire_timeout = timeout;
-  entrance_ = std::make_shared<keeping::Entrance>(std::move(store),
-                                                  AirlockOptions{.limit = 1,
+  if (!options_.key_builder) throw InvalidArgument("key_builder: a function is needed");
+  (void)options_.key_builder({});  // What is wrong with it shows when the program starts.
+  if (!options_.max_wait) options_.max_wait = saturating_add(options_.ttl, options_.ttl);
+  entrance_ =
+      std::make_shared<internal::Entrance>(store, AirlockOptions{.limit = 1,
                                                                  .ttl = options_.ttl,
-                                                                 .max_wait = timeout,
+                                                                 .max_wait = *options_.max_wait,
                                                                  .max_hold = options_.max_hold,
                                                                  .exclusive = true,
                                                                  .outage = options_.outage,
@@ -78,22 +75,36 @@ EventIsolation::EventIsolation(const EventIsolation&) = default;
 EventIsolation& EventIsolation::operator=(const EventIsolation&) = default;
 EventIsolation::~EventIsolation() = default;
 
-Lease EventIsolation::lock(const StorageKey& key) const {
+std::string EventIsolation::built(const StorageKey& key) const {
+  return entrance_ ? options_.key_builder(key) : std::string();
+}
+
+Outcome<Lease> EventIsolation::try_lock_for(std::string_view key, AnyDuration max_wait) const {
+  if (!entrance_) return Lease();
+  return entrance_->enter(gate_name(kGatePrefix, key), {.label = shown(key)}, max_wait);
+}
+
+Outcome<Lease> EventIsolation::try_lock(std::string_view key) const {
+  return try_lock_for(key, Duration(0));
+}
+
+Lease EventIsolation::lock(std::string_view key) const {
   if (!entrance_) return {};
-  const std::string text = options_.keys.build(key);
-  Outcome<Lease> lease = entrance_->enter(gate_name(kGatePrefix, text), {.label = shown(text)});
-  if (!lease) throw_timeout(text, *options_.acquire_timeout);
+  Outcome<Lease> lease = try_lock_for(key, *options_.max_wait);
+  if (!lease) throw_timeout(key, *options_.max_wait);
   return std::move(*lease);
 }
 
-EventIsolation::Turn EventIsolation::join(const StorageKey& key) const {
+EventIsolation::Turn EventIsolation::join(std::string_view key) const {
   Turn turn;
   if (!entrance_) return turn;
-  turn.key_ = options_.keys.build(key);
-  turn.timeout_ = *options_.acquire_timeout;
-  turn.place_ = Place(entrance_, gate_name(kGatePrefix, turn.key_), {.label = shown(turn.key_)});
+  turn.key_ = key;
+  turn.timeout_ = *options_.max_wait;
+  turn.place_ = Place(entrance_, gate_name(kGatePrefix, key), {.label = shown(key)}, turn.timeout_);
   return turn;
 }
+
+EventIsolation::Turn EventIsolation::join(const StorageKey& key) const { return join(built(key)); }
 
 Lease EventIsolation::Turn::wait() {
   if (!place_) return {};

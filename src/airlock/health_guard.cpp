@@ -9,6 +9,7 @@
 #include "base/fork.hpp"
 #include "base/hex.hpp"
 #include "base/random.hpp"
+#include "store/backend.hpp"
 
 namespace airlock {
 namespace {
@@ -24,8 +25,8 @@ std::string new_reporter() {
 
 class HealthGuard::Impl {
  public:
-  Impl(std::shared_ptr<Store> store, const GateName& gate, HealthGuardOptions options)
-      : store_(std::move(store)), gate_(gate), options_(std::move(options)) {
+  Impl(const Store& store, const GateName& gate, HealthGuardOptions options)
+      : store_(internal::backend_of(store)), gate_(gate), options_(std::move(options)) {
     worker_.emplace("airlock-health", store_->clock(), [this] { check(); });
     worker_->need(Instant{0});
   }
@@ -68,18 +69,17 @@ class HealthGuard::Impl {
     worker_->plan(store_->clock().now() + options_.interval);
   }
 
-  std::shared_ptr<Store> store_;
+  std::shared_ptr<internal::Backend> store_;
   GateName gate_;
   HealthGuardOptions options_;
   std::string reporter_ = new_reporter();
   std::uint64_t generation_ = base::fork_generation();
   std::atomic<bool> closed_ = false;
-  std::optional<keeping::Worker> worker_;
+  std::optional<internal::Worker> worker_;
 };
 
-HealthGuard::HealthGuard(std::shared_ptr<Store> store, const GateName& gate,
+HealthGuard::HealthGuard(const Store& store, const GateName& gate,
                          const HealthGuardOptions& options) {
-  if (!store) throw InvalidArgument("a health guard needs a store");
   if (!options.health) throw InvalidArgument("a health guard needs a health function");
   if (!(options.threshold > 0 && options.threshold <= 1)) {
     throw InvalidArgument("threshold " + std::to_string(options.threshold) +
@@ -88,7 +88,7 @@ HealthGuard::HealthGuard(std::shared_ptr<Store> store, const GateName& gate,
   if (options.interval <= Duration(0) || options.interval > std::chrono::hours(24)) {
     throw InvalidArgument("interval " + to_text(options.interval) + ": above 0 and at most 1d");
   }
-  impl_ = std::make_unique<Impl>(std::move(store), gate, options);
+  impl_ = std::make_unique<Impl>(store, gate, options);
 }
 
 HealthGuard::~HealthGuard() = default;

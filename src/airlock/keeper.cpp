@@ -8,7 +8,7 @@
 #include "base/fork.hpp"
 #include "seal/steps.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 namespace {
 
 constexpr Duration kCloseTimeout = std::chrono::seconds(1);
@@ -34,7 +34,7 @@ Duration renew_after(const Held& held, Duration ttl) noexcept {
 
 }  // namespace
 
-Keeper::Keeper(std::shared_ptr<Store> store)
+Keeper::Keeper(std::shared_ptr<Backend> store)
     : store_(std::move(store)),
       servers_(dynamic_cast<Servers*>(store_.get())),
       generation_(base::fork_generation()),
@@ -129,7 +129,7 @@ Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
 
 void Keeper::forget(Held* held) noexcept {
   std::optional<std::stop_source> unused;  // Callbacks may own anything: destroyed unlocked.
-  std::shared_ptr<Observer> untold;
+  AnyObserver untold;
   std::unique_lock lock(mutex_);
   held->lane->renewals.clear(*held);
   alarms_.clear(*held);
@@ -370,4 +370,4 @@ bool Keeper::flush(Duration at_most) {
   return await(at_most, [this] { return is_all_given_back(); });
 }
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -11,17 +11,17 @@
 #include <stop_token>
 #include <vector>
 
-#include "airlock/clock.hpp"
 #include "airlock/debts.hpp"
 #include "airlock/lease.hpp"
 #include "airlock/observer.hpp"
-#include "airlock/store.hpp"
 #include "airlock/timers.hpp"
 #include "airlock/worker.hpp"
+#include "base/clock.hpp"
 #include "base/mutex.hpp"
+#include "store/backend.hpp"
 #include "store/servers.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 class AsyncEntries;
 struct Lane;
@@ -44,7 +44,7 @@ struct Terms {
   Duration ttl{0};
   Duration max_hold = kForever;  // From the admission on; renewals end there.
   bool guarded = true;
-  std::shared_ptr<Observer> observer = {};  // Told when it is lost.
+  AnyObserver observer = {};  // Told when it is lost.
 };
 
 // A lease as its keeper knows it. The keeper's mutex guards what follows the atomics.
@@ -89,17 +89,17 @@ struct Lane {
 class Keeper : public std::enable_shared_from_this<Keeper> {
  public:
   // The one of this store in this process.
-  [[nodiscard]] static std::shared_ptr<Keeper> of(const std::shared_ptr<Store>& store);
+  [[nodiscard]] static std::shared_ptr<Keeper> of(const std::shared_ptr<Backend>& store);
 
-  explicit Keeper(std::shared_ptr<Store> store);
+  explicit Keeper(std::shared_ptr<Backend> store);
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
   // Pays what is owed, for at most a second.
   ~Keeper();
 
-  [[nodiscard]] Store& store() const noexcept { return *store_; }
-  [[nodiscard]] const std::shared_ptr<Store>& shared_store() const noexcept { return store_; }
+  [[nodiscard]] Backend& store() const noexcept { return *store_; }
+  [[nodiscard]] const std::shared_ptr<Backend>& shared_store() const noexcept { return store_; }
   [[nodiscard]] Clock& clock() const noexcept { return store_->clock(); }
   [[nodiscard]] bool is_own() const noexcept;  // Not inherited through fork().
 
@@ -119,7 +119,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] AsyncEntries& async_entries();
 
   // What ends the work of this process at the store (airlock/shutdown.hpp).
-  static void close(const std::shared_ptr<Store>& store);
+  static void close(const std::shared_ptr<Backend>& store);
   [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
   [[nodiscard]] bool is_closing() const noexcept { return closing_.stop_requested(); }
   [[nodiscard]] bool drain(Duration at_most);
@@ -129,7 +129,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   struct Renewing;
   struct Loss {  // To be told.
     std::optional<std::stop_source> lost;
-    std::shared_ptr<Observer> observer;
+    AnyObserver observer;
     GateName gate;
   };
 
@@ -162,7 +162,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   template <typename Over>
   [[nodiscard]] bool await(Duration at_most, Over over);
 
-  const std::shared_ptr<Store> store_;
+  const std::shared_ptr<Backend> store_;
   Servers* const servers_;  // Of the store; null: it has but one.
   const std::uint64_t generation_;
 
@@ -184,4 +184,4 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   Worker alarm_;
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

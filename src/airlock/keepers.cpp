@@ -7,18 +7,18 @@
 
 // Which store of this process has which keeper.
 
-namespace airlock::keeping {
+namespace airlock::internal {
 namespace {
 
 struct Known {
-  std::weak_ptr<Store> store;
+  std::weak_ptr<Backend> store;
   std::weak_ptr<Keeper> keeper;
   bool closed = false;
 };
 
 struct Registry {
   std::mutex mutex;
-  std::unordered_map<Store*, Known> stores;
+  std::unordered_map<Backend*, Known> stores;
 };
 
 // Leases in static objects may outlive any order of destruction.
@@ -30,7 +30,7 @@ Registry& registry() {
 
 }  // namespace
 
-std::shared_ptr<Keeper> Keeper::of(const std::shared_ptr<Store>& store) {
+std::shared_ptr<Keeper> Keeper::of(const std::shared_ptr<Backend>& store) {
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   std::erase_if(known.stores, [](const auto& entry) { return entry.second.store.expired(); });
@@ -44,7 +44,7 @@ std::shared_ptr<Keeper> Keeper::of(const std::shared_ptr<Store>& store) {
   return keeper;
 }
 
-void Keeper::close(const std::shared_ptr<Store>& store) {
+void Keeper::close(const std::shared_ptr<Backend>& store) {
   const std::shared_ptr<Keeper> keeper = of(store);
   {
     Registry& known = registry();
@@ -54,4 +54,4 @@ void Keeper::close(const std::shared_ptr<Store>& store) {
   keeper->closing_.request_stop();
 }
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -12,12 +12,12 @@ namespace airlock {
 namespace {
 
 struct Forget {
-  keeping::Keeper& keeper;
-  void operator()(keeping::Held* held) const noexcept { keeper.forget(held); }
+  internal::Keeper& keeper;
+  void operator()(internal::Held* held) const noexcept { keeper.forget(held); }
 };
 
 // The store has ended it by itself, if nobody gave it back before.
-Instant store_end_of(const keeping::Held& held) noexcept {
+Instant store_end_of(const internal::Held& held) noexcept {
   return saturating_add(held.deadline, seal::margin(held.terms.ttl));
 }
 
@@ -27,7 +27,7 @@ Instant store_end_of(const keeping::Held& held) noexcept {
 
 }  // namespace
 
-Lease::Lease(std::shared_ptr<keeping::Keeper> keeper, keeping::Held* held) noexcept
+Lease::Lease(std::shared_ptr<internal::Keeper> keeper, internal::Held* held) noexcept
     : keeper_(std::move(keeper)), held_(held) {}
 
 Lease::Lease(Lease&& other) noexcept
@@ -70,30 +70,34 @@ void Lease::give_back() noexcept {
 
 // What a forked child inherits belongs to its parent: not even the count is touched.
 void Lease::abandon() noexcept {
-  base::leave_alone(new std::shared_ptr<keeping::Keeper>(std::move(keeper_)));
+  base::leave_alone(new std::shared_ptr<internal::Keeper>(std::move(keeper_)));
   held_ = nullptr;
 }
 
-Lease Lease::adopt(const std::shared_ptr<Store>& store, const Token& token, Duration ttl) {
-  if (!store) throw InvalidArgument("a lease needs a store");
+Lease Lease::adopt(const Store& handle, const Token& token, AnyDuration ttl) {
   seal::check_lease_ttl("ttl", ttl);
+  const auto& store = internal::backend_of(handle);
   const Instant sent = store->clock().now();
-  const bool renewed = store->renew(token, ttl) == Renewal::renewed;
+  const bool renewed = handle.renew(token, ttl) == Renewal::renewed;
   std::optional<Granted> granted = renewed ? store->adopt(token) : std::nullopt;
   if (!granted) throw_ended(token.gate);
   granted->expires_in = ttl;
   try {
-    return keeping::Keeper::of(store)->keep(*granted, sent, {.ttl = ttl});
+    return internal::Keeper::of(store)->keep(*granted, sent, {.ttl = ttl});
   } catch (const StoreError&) {
     store->disown(token);
     throw;
   }
 }
 
-Token Lease::token() const { return held_->token; }
+Token Lease::token() const {
+  if (!is_own()) throw InvalidArgument("the token of an empty lease: it has none");
+  return held_->token;
+}
+
 Fence Lease::fence() const noexcept { return guarded() ? held_->token.fence : 0; }
-Slot Lease::slot() const noexcept { return held_->slot; }
-bool Lease::guarded() const noexcept { return held_->terms.guarded; }
+Slot Lease::slot() const noexcept { return is_own() ? held_->slot : std::nullopt; }
+bool Lease::guarded() const noexcept { return is_own() && held_->terms.guarded; }
 
 Duration Lease::remaining() const noexcept {
   if (!is_own() || held_->is_lost.load(std::memory_order_relaxed)) return Duration(0);
@@ -113,8 +117,8 @@ void Lease::release() {
   if (!is_own()) return;
   keeper_->end(*held_);
   // Counts until the end of this function, whatever that is.
-  const std::shared_ptr<keeping::Keeper> keeper = std::move(keeper_);
-  const std::unique_ptr<keeping::Held, Forget> held(std::exchange(held_, nullptr), {*keeper});
+  const std::shared_ptr<internal::Keeper> keeper = std::move(keeper_);
+  const std::unique_ptr<internal::Held, Forget> held(std::exchange(held_, nullptr), {*keeper});
   if (held->token.fence == 0) return;
   try {
     seal::give_back(keeper->store(), held->token.gate, held->token);

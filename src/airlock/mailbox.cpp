@@ -12,7 +12,7 @@
 #include "base/posix.hpp"
 
 namespace airlock {
-namespace keeping {
+namespace internal {
 
 // A semaphore: each read takes one, so that it stays readable while a callback waits.
 MailboxState::MailboxState()
@@ -56,9 +56,9 @@ void MailboxState::close() noexcept {
   unused.swap(callbacks_);
 }
 
-}  // namespace keeping
+}  // namespace internal
 
-Mailbox::Mailbox() : state_(std::make_shared<keeping::MailboxState>()) {}
+Mailbox::Mailbox() : state_(std::make_shared<internal::MailboxState>()) {}
 Mailbox::~Mailbox() { state_->close(); }
 int Mailbox::fd() const noexcept { return state_->fd(); }
 std::size_t Mailbox::run() { return state_->run(); }

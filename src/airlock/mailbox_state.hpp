@@ -8,7 +8,7 @@
 
 #include "base/fork.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // The callbacks of a mailbox. The eventfd counts them; a forked child shares it with its parent, and
 // leaves it alone.
@@ -34,4 +34,4 @@ class MailboxState {
   std::deque<std::function<void()>> callbacks_;
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -24,7 +24,7 @@ struct Gates {
   std::size_t unreadable = 0;
 };
 
-Gates read(Store& store, const std::function<bool(std::string_view)>& include) {
+Gates read(const Store& store, const std::function<bool(std::string_view)>& include) {
   Gates gates;
   for (const auto& [gate, unreadable] : store.survey(include)) {
     if (!unreadable.empty()) {
@@ -118,11 +118,11 @@ void write_gauges(Text& text, const Gates& gates) {
 
 }  // namespace
 
-void write_metrics(Store& store, std::ostream& out) {
+void write_metrics(const Store& store, std::ostream& out) {
   write_metrics(store, out, [](std::string_view) { return true; });
 }
 
-void write_metrics(Store& store, std::ostream& out,
+void write_metrics(const Store& store, std::ostream& out,
                    const std::function<bool(std::string_view gate)>& include) {
   const Gates gates = read(store, include);
   Text text;

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "airlock/bulkhead_base.hpp"
+#include "airlock/bulkhead.hpp"
 #include "airlock/entrance.hpp"
 #include "base/per_process.hpp"
 #include "base/quote.hpp"
@@ -15,15 +15,15 @@
 namespace airlock {
 namespace {
 
-std::shared_ptr<keeping::Entrance> entrance(std::shared_ptr<Store> store, std::uint32_t limit,
-                                            const MutexOptions& options) {
+std::shared_ptr<internal::Entrance> entrance(const Store& store, std::uint32_t limit,
+                                             const MutexOptions& options) {
   const AirlockOptions rules{.limit = limit,
                              .ttl = options.ttl,
                              .max_wait = kForever,
                              .max_hold = options.max_hold,
                              .exclusive = true,
                              .observer = options.observer};
-  return std::make_shared<keeping::Entrance>(std::move(store), rules);
+  return std::make_shared<internal::Entrance>(store, rules);
 }
 
 constinit std::atomic<std::uint64_t> g_foreign_unlocks{0};
@@ -39,15 +39,15 @@ std::uint64_t this_thread() noexcept {
 
 class Mutex::Impl {
  public:
-  Impl(std::shared_ptr<Store> store, const GateName& at, const MutexOptions& options)
-      : entrance_(entrance(std::move(store), options.readers, options)),
+  Impl(const Store& store, const GateName& at, const MutexOptions& options)
+      : entrance_(entrance(store, options.readers, options)),
         gate_(at),
         readers_(options.readers) {}
 
   [[nodiscard]] Outcome<Lease> enter(Kind kind, Duration max_wait) {
     check_not_locked();
     const std::uint32_t weight = kind == Kind::exclusive ? readers_ : 1;
-    return entrance_->enter(gate_, {.max_wait = std::max(max_wait, Duration(0)), .weight = weight});
+    return entrance_->enter(gate_, {.weight = weight}, max_wait);
   }
 
   void keep(Kind kind, Lease lease) {
@@ -102,14 +102,14 @@ class Mutex::Impl {
                                 ": this thread has it locked already; unlock it first");
   }
 
-  std::shared_ptr<keeping::Entrance> entrance_;
+  std::shared_ptr<internal::Entrance> entrance_;
   GateName gate_;
   std::uint32_t readers_;
   base::PerProcess<std::unique_ptr<Held>> held_;
 };
 
-Mutex::Mutex(std::shared_ptr<Store> store, const GateName& gate, const MutexOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(store), gate, options)) {}
+Mutex::Mutex(const Store& store, const GateName& gate, const MutexOptions& options)
+    : impl_(std::make_unique<Impl>(store, gate, options)) {}
 
 Mutex::~Mutex() = default;
 
@@ -155,25 +155,28 @@ std::stop_token Mutex::lost() const {
 
 std::uint64_t foreign_unlocks() noexcept { return g_foreign_unlocks; }
 
-KeyedLock::KeyedLock(std::shared_ptr<Store> store, std::string_view prefix,
-                     const MutexOptions& options)
-    : entrance_(entrance(std::move(store), 1, options)), prefix_(prefix) {
+KeyedLock::KeyedLock(const Store& store, std::string_view prefix, const MutexOptions& options)
+    : entrance_(entrance(store, 1, options)), prefix_(prefix) {
   (void)gate("");
 }
 KeyedLock::KeyedLock(const KeyedLock&) = default;
 KeyedLock& KeyedLock::operator=(const KeyedLock&) = default;
 KeyedLock::~KeyedLock() = default;
 
-Lease KeyedLock::lock(std::string_view key) const {
+Lease KeyedLock::lock(std::string_view key, const Ask& ask) const {
   const GateName name = gate(key);
-  Outcome<Lease> lease = entrance_->enter(name, {});
+  Outcome<Lease> lease = entrance_->enter(name, ask);
   if (!lease) throw BulkheadFullError(name, 1, lease.error());
   return std::move(*lease);
 }
 
-Outcome<Lease> KeyedLock::try_lock(std::string_view key, Ask ask) const {
-  ask.max_wait = ask.max_wait.value_or(Duration(0));
-  return entrance_->enter(gate(key), ask);
+Outcome<Lease> KeyedLock::try_lock(std::string_view key, const Ask& ask) const {
+  return entrance_->try_enter(gate(key), ask);
+}
+
+Outcome<Lease> KeyedLock::try_lock_for(std::string_view key, AnyDuration max_wait,
+                                       const Ask& ask) const {
+  return entrance_->enter(gate(key), ask, max_wait);
 }
 
 }  // namespace airlock

@@ -15,11 +15,11 @@ Observer::~Observer() = default;
 
 std::uint64_t observer_failures() noexcept { return g_failures; }
 
-void keeping::tell(Observer& observer, const Event& event) noexcept {
+void internal::tell(Observer& observer, const Event& event) noexcept {
   swallow([&] { observer.on(event); });
 }
 
-void keeping::swallow(const std::function<void()>& callback) noexcept {
+void internal::swallow(const std::function<void()>& callback) noexcept {
   try {
     callback();
   } catch (...) {

@@ -4,10 +4,10 @@
 
 #include "airlock/observer.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // Calls what a user gave; what it throws is counted (observer_failures()).
 void swallow(const std::function<void()>& callback) noexcept;
 void tell(Observer& observer, const Event& event) noexcept;
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // Where an item stands in its Timers.
 struct Timer {
@@ -86,4 +86,4 @@ class Timers {
   std::vector<Entry> heap_;
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -13,7 +13,7 @@
 #include "base/per_process.hpp"
 #include "base/thread.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 struct Worker::State {
   State(const char* its_name, Clock& its_clock, std::function<void()> its_work)
       : name(its_name), clock(its_clock), work(std::move(its_work)) {}
@@ -110,4 +110,4 @@ bool Worker::try_need(Instant at) noexcept try {
   return false;
 }
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -3,9 +3,9 @@
 #include <functional>
 #include <memory>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 
 // A thread that works, sleeps until the moment that the work planned, and works again. Started when
 // it is first needed; blocks all signals.
@@ -43,4 +43,4 @@ class Worker {
   std::shared_ptr<State> state_;  // The thread has it too.
 };
 
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

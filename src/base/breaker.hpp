@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 #include "base/random.hpp"
 
 namespace airlock::base {

@@ -1,4 +1,4 @@
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "airlock/visitor.hpp"
+#include "airlock/token.hpp"
 #include "base/descriptor.hpp"
 #include "base/fork.hpp"
 

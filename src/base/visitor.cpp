@@ -1,8 +1,7 @@
-#include "airlock/visitor.hpp"
-
 #include <span>
 
 #include "airlock/error.hpp"
+#include "airlock/token.hpp"
 #include "base/digest.hpp"
 #include "base/hex.hpp"
 #include "base/random.hpp"

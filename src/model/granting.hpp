@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "airlock/answer.hpp"
+#include "airlock/outcome.hpp"
 #include "airlock/request.hpp"
 
 namespace airlock::model {

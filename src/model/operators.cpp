@@ -186,8 +186,7 @@ bool Shard::resume(std::string_view name, std::uint32_t hash, std::string_view r
 }
 
 std::size_t Shard::revoke(std::string_view name, std::uint32_t hash,
-                          const std::optional<VisitorId>& visitor, Store::Revoke how,
-                          Moment& moment) {
+                          const std::optional<VisitorId>& visitor, Revoke how, Moment& moment) {
   const At<Gate> gate = find_gate(name, hash);
   if (!gate) return 0;
   gate->last_used = moment.now;

@@ -85,8 +85,9 @@ Tally weigh_fixed(const Rate& rate, const Tier* tier, std::uint32_t cost, Micros
 
   Tally tally{cost <= room, Duration(0), {.limit = rate.count}, {}};
   tally.info.remaining = static_cast<std::uint32_t>(tally.allowed ? room - cost : room);
-  tally.info.reset_after = open ? rest : (tally.allowed && cost > 0 ? rate.period : Duration(0));
-  if (cost > tally.info.remaining) tally.info.retry_after = open ? rest : rate.period;
+  tally.info.reset_after =
+      open ? rest : (tally.allowed && cost > 0 ? Duration(rate.period) : Duration(0));
+  if (cost > tally.info.remaining) tally.info.retry_after = open ? rest : Duration(rate.period);
   return tally;
 }
 

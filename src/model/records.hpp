@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdint>
 
-#include "airlock/clock.hpp"
 #include "airlock/look.hpp"
 #include "airlock/name.hpp"
 #include "airlock/request.hpp"
-#include "airlock/visitor.hpp"
+#include "airlock/token.hpp"
+#include "base/clock.hpp"
 #include "model/extents.hpp"
 #include "model/index.hpp"
 #include "model/tree.hpp"
@@ -185,8 +185,8 @@ enum class TierState : std::uint32_t { free = 0, charged, wish };
 struct Tier {
   [[nodiscard]] bool is_free() const noexcept { return state.get() == TierState::free; }
   [[nodiscard]] Rate rate() const noexcept {
-    return {algorithm, std::max(count.get(), 1U), Duration(std::max<Micros>(period, 1)),
-            burst.get()};
+    return {std::max(count.get(), 1U), Duration(std::max<Micros>(period, 1)), burst.get(),
+            algorithm};
   }
 
   Word<TierState> state;

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "airlock/answer.hpp"
 #include "airlock/error.hpp"
 #include "airlock/look.hpp"
+#include "airlock/outcome.hpp"
 #include "airlock/request.hpp"
 #include "airlock/store.hpp"
 #include "model/draw.hpp"
@@ -111,7 +111,7 @@ class Shard {
              Moment& moment);
   bool resume(std::string_view name, std::uint32_t hash, std::string_view reporter, Moment& moment);
   std::size_t revoke(std::string_view name, std::uint32_t hash,
-                     const std::optional<VisitorId>& visitor, Store::Revoke how, Moment& moment);
+                     const std::optional<VisitorId>& visitor, Revoke how, Moment& moment);
   bool purge(std::string_view name, std::uint32_t hash, Moment& moment);
 
   // The visitor's record at the gate, for a store that keeps something beside it.
@@ -241,7 +241,7 @@ class Shard {
   void give_slot(Gate& gate, Visit& visit);
   static void count_grant(Tallies& tallies, Micros waited);
   [[nodiscard]] bool change_weight(At<Gate> gate, At<Visit> visit, std::uint32_t weight);
-  void revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now);
+  void revoke_one(At<Gate> gate, At<Visit> visit, Revoke how, Micros now);
 
   // Rates (tiers.hpp, tiers.cpp).
   [[nodiscard]] Tier* find_tier(const Gate& gate, const Rate& rate) const;

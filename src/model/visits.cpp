@@ -55,8 +55,8 @@ void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment
   drop_wishes(wishes);
 }
 
-void Shard::revoke_one(At<Gate> gate, At<Visit> visit, Store::Revoke how, Micros now) {
-  if (how == Store::Revoke::now) {
+void Shard::revoke_one(At<Gate> gate, At<Visit> visit, Revoke how, Micros now) {
+  if (how == Revoke::now) {
     bump(gate->tallies.revoked);
     return remove_with_refund(gate, visit, now);
   }

@@ -1,23 +1,22 @@
-#include "airlock/chained_seal.hpp"
-
 #include <exception>
 #include <string>
 
 #include "airlock/error.hpp"
+#include "airlock/multi_seal.hpp"
 #include "base/quote.hpp"
 #include "seal/steps.hpp"
 
 namespace airlock {
 namespace {
 
-std::vector<Seal> joined(const Seal& first, const std::vector<Seal>& others) {
-  std::vector<Seal> parts{first};
+std::vector<GateSeal> joined(const GateSeal& first, const std::vector<GateSeal>& others) {
+  std::vector<GateSeal> parts{first};
   parts.insert(parts.end(), others.begin(), others.end());
   return parts;
 }
 
 // Undoes one admission of an attempt that came to nothing.
-void take_back(Store& store, const Admission& admission, const Request& request) {
+void take_back(internal::Backend& store, const Admission& admission, const Request& request) {
   if (admission.repeated) return;  // An earlier call took it and answers for it.
   if (request.permits) store.release(admission.token);
   // What `dedupe` remembers lets the next attempt pass without paying, so this one has paid for it.
@@ -27,26 +26,24 @@ void take_back(Store& store, const Admission& admission, const Request& request)
 [[noreturn]] void throw_not_undone(const GateName& refused_at, const std::exception_ptr& cause) {
   try {
     std::rethrow_exception(cause);
-  } catch (const Error& error) {
-    std::throw_with_nested(SealAcquiringError(
-        "gate " + base::quoted(refused_at.view()) +
-        ": refused, and not all that was taken before could be given back: " + error.what()));
+  } catch (const StoreError& error) {
+    seal::throw_not_undone(refused_at, error);
   }
 }
 
 }  // namespace
 
-ChainedSeal::ChainedSeal(const LockingSeal& lock, const std::vector<Seal>& others)
-    : JointSeal(joined(lock, others)) {}
+ChainedSeal::ChainedSeal(const GateLockingSeal& lock, const std::vector<GateSeal>& others)
+    : MultiSeal(joined(lock, others)) {}
 
 Outcome<Admissions> ChainedSeal::try_acquire(std::uint32_t cost, const Visitor& who) const {
   const Visitor one = seal::with_id(who);
   Admissions held;
   held.reserve(parts().size());
-  for (const Seal& part : parts()) {
+  for (const GateSeal& part : parts()) {
     Outcome<Admission> answer = Refused{};
     try {
-      answer = seal::ask(*part.store(), part.request(one, cost), who);
+      answer = seal::ask(part.backend(), part.request(one, cost), who);
     } catch (...) {
       static_cast<void>(undo(held, cost, one));  // The failure at hand is the one to tell.
       throw;
@@ -66,10 +63,10 @@ std::exception_ptr ChainedSeal::undo(const Admissions& held, std::uint32_t cost,
                                      const Visitor& who) const {
   std::exception_ptr failure;
   for (std::size_t i = held.size(); i-- > 0;) {
-    const Seal& part = parts()[i];
+    const GateSeal& part = parts()[i];
     try {
-      take_back(*part.store(), held[i], part.request(who, cost));
-    } catch (const Error&) {
+      take_back(part.backend(), held[i], part.request(who, cost));
+    } catch (const StoreError&) {
       failure = std::current_exception();
     }
   }

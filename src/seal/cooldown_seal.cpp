@@ -6,14 +6,11 @@
 
 namespace airlock {
 
-CooldownSeal::CooldownSeal(std::shared_ptr<Store> store, const GateName& gate, Duration period)
-    : Seal(std::move(store), gate,
-           {.permits = Permits{.limit = 1, .ttl = period, .exclusive = true}}) {}
+CooldownSeal::CooldownSeal(const Store& store, const GateName& gate, AnyDuration period)
+    : GateSeal(store, gate, {.permits = Permits{.limit = 1, .ttl = period, .exclusive = true}}) {}
 
-Outcome<Granted> CooldownSeal::try_acquire(std::string_view label) const {
-  const Outcome<Admission> answer = seal::ask(*store(), request({.label = label}), {});
-  if (!answer) return answer.error();
-  return Granted(*answer);
+Outcome<Admission> CooldownSeal::try_acquire(const Visitor& who) const {
+  return seal::ask(backend(), request(who), who);
 }
 
 }  // namespace airlock

@@ -1,15 +1,14 @@
-#include "airlock/group_seal.hpp"
-
 #include <utility>
 
 #include "airlock/error.hpp"
+#include "airlock/multi_seal.hpp"
 #include "seal/steps.hpp"
 
 namespace airlock {
 
-GroupSeal::GroupSeal(std::vector<Seal> parts) : JointSeal(std::move(parts)) {
-  const Seal& first = this->parts().front();
-  for (const Seal& part : this->parts()) {
+GroupSeal::GroupSeal(std::vector<GateSeal> parts) : MultiSeal(std::move(parts)) {
+  const GateSeal& first = this->parts().front();
+  for (const GateSeal& part : this->parts()) {
     if (part.terms().dedupe != Duration(0)) {
       throw InvalidArgument("gate " + part.gate().text() +
                             ": with dedupe not in a group; a ChainedSeal may have it");
@@ -23,8 +22,8 @@ GroupSeal::GroupSeal(std::vector<Seal> parts) : JointSeal(std::move(parts)) {
 Outcome<Admissions> GroupSeal::try_acquire(std::uint32_t cost, const Visitor& who) const {
   std::vector<Request> requests;
   const Visitor one = seal::with_id(who);
-  for (const Seal& part : parts()) requests.push_back(part.request(one, cost));
-  return seal::ask_all(*parts().front().store(), requests, who);
+  for (const GateSeal& part : parts()) requests.push_back(part.request(one, cost));
+  return seal::ask_all(parts().front().backend(), requests, who);
 }
 
 }  // namespace airlock

@@ -18,24 +18,20 @@ Permits permits_of(const LockOptions& options) {
 
 }  // namespace
 
-LockSeal::LockSeal(std::shared_ptr<Store> store, const GateName& gate, const LockOptions& options)
-    : LockingSeal(std::move(store), gate, {.permits = permits_of(options), .lasting = true}) {}
-
-Outcome<Admission> LockSeal::try_acquire(const Visitor& who) const {
-  return seal::ask(*store(), request(who), who);
-}
+LockSeal::LockSeal(const Store& store, const GateName& gate, const LockOptions& options)
+    : GateLockingSeal(store, gate, {.permits = permits_of(options), .lasting = true}) {}
 
 Outcome<Admission> LockSeal::try_acquire_shared(const Visitor& who) const {
   Request shared = request(who);
   shared.permits->weight = 1;
-  return seal::ask(*store(), shared, who);
+  return seal::ask(backend(), shared, who);
 }
 
 Outcome<Admission> LockSeal::try_promote(const Token& token) const {
   if (!is_own(token)) seal::throw_foreign_renewal(gate());
   Admission held{{.token = token}};
   const seal::Extension extension{&held, ttl(), terms().permits->limit};
-  if (!seal::extend(*store(), {&extension, 1})) return Refused{.retry_after = kUnknownRetry};
+  if (!seal::extend(backend(), {&extension, 1})) return Refused{.retry_after = kUnknownRetry};
   return held;
 }
 
@@ -43,7 +39,7 @@ Admission LockSeal::demote(const Token& token) const {
   if (!is_own(token)) seal::throw_foreign_renewal(gate());
   Admission held{{.token = token}};
   const seal::Extension extension{&held, ttl(), 1};
-  seal::extend(*store(), {&extension, 1});
+  seal::extend(backend(), {&extension, 1});
   return held;
 }
 

@@ -40,11 +40,12 @@ void allow_for(std::span<const Extension> extensions, Instant sent) {
 }
 
 // At once where that takes no time, else with the next step of the store.
-void give_up(Store& store, std::span<const Request> requests, const StoreError& error) {
+void give_up(internal::Backend& store, std::span<const Request> requests, const StoreError& error) {
   if (error.outcome() != StoreError::Outcome::unknown) return;
   for (const Request& request : requests) {
     if (!request.permits) continue;
-    ReleaseItem item{.token = {.store = 0, .gate = request.gate, .visitor = request.visitor}};
+    internal::ReleaseItem item{
+        .token = {.store = 0, .gate = request.gate, .visitor = request.visitor}};
     if (store.is_local()) {
       store.release_all({&item, 1});
     } else {
@@ -69,7 +70,40 @@ void check_lease_ttl(const char* name, Duration ttl) {
 
 void throw_not_asked(const GateName& gate, const StoreError& cause) {
   std::throw_with_nested(SealAcquiringError(
+      cause.kind(), cause.outcome(),
       about(gate, std::string("not decided, the store failed: ") + cause.what())));
+}
+
+namespace {
+
+[[noreturn]] void throw_kept(const GateName& refused_at, StoreError::Kind kind,
+                             StoreError::Outcome outcome, const char* why) {
+  std::throw_with_nested(SealAcquiringError(
+      kind, outcome,
+      about(
+          refused_at,
+          std::string("refused, and not all that was taken before could be given back: ") + why)));
+}
+
+}  // namespace
+
+void throw_not_undone(const GateName& refused_at, const StoreError& cause) {
+  throw_kept(refused_at, cause.kind(), cause.outcome(), cause.what());
+}
+
+void throw_not_undone(const GateName& refused_at, const SealReleasingError& cause) {
+  try {
+    std::rethrow_if_nested(cause);
+  } catch (const StoreError& error) {
+    throw_kept(refused_at, error.kind(), error.outcome(), cause.what());
+  }
+  throw_kept(refused_at, StoreError::Kind::unavailable, StoreError::Outcome::unknown, cause.what());
+}
+
+Admission with_rate_of(Admission lock, const Admission& other) noexcept {
+  lock.rate = other.rate;
+  lock.taken = other.taken;
+  return lock;
 }
 
 Admission admission(const Granted& granted, Instant sent) noexcept {
@@ -80,7 +114,7 @@ Visitor with_id(const Visitor& who) {
   return {.id = who.id ? *who.id : VisitorId::random(), .label = who.label};
 }
 
-Outcome<Admission> ask(Store& store, const Request& request, const Visitor& who) try {
+Outcome<Admission> ask(internal::Backend& store, const Request& request, const Visitor& who) try {
   const Instant sent = store.clock().now();
   const Answer answer = store.admit(request);
   if (const auto* granted = std::get_if<Granted>(&answer)) return admission(*granted, sent);
@@ -91,7 +125,7 @@ Outcome<Admission> ask(Store& store, const Request& request, const Visitor& who)
   throw_not_asked(request.gate, error);
 }
 
-Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> requests,
+Outcome<std::vector<Admission>> ask_all(internal::Backend& store, std::span<const Request> requests,
                                         const Visitor& who) try {
   const Instant sent = store.clock().now();
   const GroupAnswer answer = store.admit_all(requests);
@@ -108,7 +142,7 @@ Outcome<std::vector<Admission>> ask_all(Store& store, std::span<const Request> r
   throw_not_asked(requests.front().gate, error);
 }
 
-void give_back(Store& store, const GateName& gate, const Token& token) try {
+void give_back(internal::Backend& store, const GateName& gate, const Token& token) try {
   if (token.gate != gate || token.store != store.id()) {
     throw SealReleasingError(
         about(gate, "nothing released, the token is of another gate or store"));
@@ -121,7 +155,7 @@ void give_back(Store& store, const GateName& gate, const Token& token) try {
       about(gate, std::string("perhaps not released, the store failed: ") + error.what())));
 }
 
-bool extend(Store& store, std::span<const Extension> extensions) {
+bool extend(internal::Backend& store, std::span<const Extension> extensions) {
   std::vector<RenewItem> items;
   for (const auto& [held, ttl, weight] : extensions) items.push_back({held->token, ttl, weight});
   const Instant sent = store.clock().now();

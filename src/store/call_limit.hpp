@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
 namespace airlock {
 

@@ -1,5 +1,5 @@
 #include "airlock/error.hpp"
-#include "airlock/store.hpp"
+#include "store/backend.hpp"
 #include "store/memory/memory_store.hpp"
 #ifdef AIRLOCK_WITH_REDIS
 #include "store/redis/redis_store.hpp"
@@ -10,18 +10,16 @@
 namespace airlock {
 namespace {
 
-std::shared_ptr<Store> open_memory(const Uri& uri) {
+Store open_memory(const Uri& uri) {
   if (!uri.rest().empty()) throw InvalidArgument("store URI: memory: has no name, only options");
   return memory::make_store({.shards = uri.count("shards")}, Clock::system());
 }
 
-std::shared_ptr<Store> open_shm(const Uri& uri) {
-  return shm::make_store(shm::Options::from(uri), Clock::system());
-}
+Store open_shm(const Uri& uri) { return shm::make_store(shm::Options::from(uri), Clock::system()); }
 
 }  // namespace
 
-std::shared_ptr<Store> open_store(std::string_view uri) {
+Store open_store(std::string_view uri) {
   const Uri parsed = Uri::parse(uri);
   if (parsed.store() == StoreKind::memory) return open_memory(parsed);
   if (parsed.store() == StoreKind::shm) return open_shm(parsed);

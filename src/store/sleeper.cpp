@@ -1,4 +1,4 @@
-#include "airlock/sleeper.hpp"
+#include "store/sleeper.hpp"
 
 #include <utility>
 

@@ -1,5 +1,3 @@
-#include "airlock/airlock.hpp"
-
 #include <poll.h>
 
 #include <atomic>
@@ -9,8 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
@@ -40,11 +39,11 @@ class AirlockTest : public WaitingTest {
                      .permits = Permits{.limit = 1, .ttl = 1h},
                      .line = {.join = true, .patience = 1h}};
     };
-    const Answer first = store_->admit(ask(1));
-    (void)store_->admit(ask(2));
+    const Answer first = store_.admit(ask(1));
+    (void)store_.admit(ask(2));
     clock_.advance(10s);
-    EXPECT_TRUE(store_->release(std::get<Granted>(first).token));
-    EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(ask(2))));
+    EXPECT_TRUE(store_.release(std::get<Granted>(first).token));
+    EXPECT_TRUE(std::holds_alternative<Granted>(store_.admit(ask(2))));
   }
 };
 
@@ -53,8 +52,8 @@ TEST_P(AirlockTest, RefusesWrongOptionsWhenItIsMade) {
   EXPECT_THROW(Airlock(store_, kGate, {.limit = 1, .ttl = 0s}), InvalidArgument);
   EXPECT_THROW(Airlock(store_, kGate, {.limit = 1, .max_hold = 0s}), InvalidArgument);
   EXPECT_THROW(Airlock(store_, kGate, {.limit = 1, .patience = 0s}), InvalidArgument);
-  EXPECT_THROW(Airlock(nullptr, kGate, {.limit = 1}), InvalidArgument);
-  EXPECT_TRUE(store_->list().empty());
+  EXPECT_THROW(Airlock(Store(), kGate, {.limit = 1}), InvalidArgument);
+  EXPECT_TRUE(store_.list().empty());
 }
 
 TEST_P(AirlockTest, TryEnterNeverWaits) {
@@ -117,8 +116,8 @@ TEST_P(AirlockTest, ATimedOutWaiterLeavesAndTheLineMovesOn) {
   std::optional<Outcome<Lease>> first;
   std::optional<Outcome<Lease>> second;
   {
-    const std::jthread a = waiter([&] { first = airlock.enter({.max_wait = 5s}); });
-    const std::jthread b = waiter([&] { second = airlock.enter({.max_wait = 3600s}); });
+    const std::jthread a = waiter([&] { first = airlock.try_enter_for(5s); });
+    const std::jthread b = waiter([&] { second = airlock.try_enter_for(3600s); });
     ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 3; }));
     clock_.advance(5s);
     ASSERT_TRUE(eventually([&] { return waiting(kGate) == 1; }));
@@ -156,7 +155,7 @@ TEST_P(AirlockTest, CloseEndsTheWait) {
         closed = error.kind() == StoreError::Kind::closed;
       }
     });
-    close(store_);
+    store_.close();
   }
   EXPECT_TRUE(closed);
   EXPECT_EQ(waiting(kGate), 0U);
@@ -228,7 +227,7 @@ TEST_P(AirlockTest, WhoWasHandedASlotInTimeIsIn) {
 
 TEST_P(AirlockTest, ATurnThatComesBeforeItIsWatchedForIsNotMissed) {
   Outcome<Lease> holder = Refused{};
-  const auto quick = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore quick(store_, [&](std::string_view step) {
     if (step == "watch" && holder) holder->release();
   });
   const Airlock airlock(quick, kGate, {.limit = 1, .max_wait = kForever});
@@ -260,7 +259,7 @@ TEST_P(AirlockTest, APlaceIsWaitedForOnce) {
 
 TEST_P(AirlockTest, APlaceWhoseStoreFailsKeepsTheCause) {
   std::atomic<int> asked = 0;
-  const auto failing = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore failing(store_, [&](std::string_view step) {
     if (step != "admit") return;
     ++asked;
     throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened, "too hot");
@@ -334,7 +333,7 @@ TEST_P(AirlockTest, APlaceKeepsItsTurnUntilItIsWaitedFor) {
 
 TEST_P(AirlockTest, ALostReplyInTheLineIsAskedAgain) {
   std::atomic<bool> loses = false;
-  const auto lossy = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore lossy(store_, [&](std::string_view step) {
     if (step != "admit" || !loses.exchange(false)) return;
     throw StoreError(StoreError::Kind::busy, StoreError::Outcome::unknown, "no reply");
   });
@@ -356,7 +355,7 @@ TEST_P(AirlockTest, ALostReplyInTheLineIsAskedAgain) {
 TEST_P(AirlockTest, AFailingStoreIsNotAskedInALoopByWhoWaits) {
   std::atomic<int> asked = 0;
   std::atomic<bool> down = false;
-  const auto failing = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore failing(store_, [&](std::string_view step) {
     if (step == "watch") ++asked;
     if (step != "admit" || !down) return;
     throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened, "busy");
@@ -379,7 +378,7 @@ TEST_P(AirlockTest, WithTheStoreDownThePolicyDecides) {
   const Airlock closed(store_, kGate, {.limit = 1});
   const Airlock open(store_, kGate, {.limit = 1, .outage = Outage::open});
   const Airlock local(store_, kGate, {.limit = 9, .outage = Outage::local, .local_limit = 2});
-  store_->down(true);
+  store_.down(true);
   EXPECT_THROW((void)closed.try_enter(), SealAcquiringError);
   const Outcome<Lease> any = open.try_enter();
   ASSERT_TRUE(any);
@@ -392,7 +391,7 @@ TEST_P(AirlockTest, WithTheStoreDownThePolicyDecides) {
   EXPECT_EQ(one->fence(), 0U) << "what nobody guards has no fence";
   EXPECT_TRUE(one->valid());
   EXPECT_FALSE(local.try_enter());
-  store_->down(false);
+  store_.down(false);
   EXPECT_TRUE(is_left_with(0, kGate)) << "the store knows of none of them";
 }
 
@@ -407,7 +406,7 @@ TEST_P(AirlockTest, AFailureIsNotHeldAgainstTheNextCall) {
   const Airlock airlock(store_, kGate, {.limit = 1, .outage = Outage::open});
   for (const auto kind : {StoreError::Kind::unavailable, StoreError::Kind::busy,
                           StoreError::Kind::no_room, StoreError::Kind::incompatible}) {
-    store_->fail_next(1, kind);
+    store_.fail_next(1, kind);
     try {
       EXPECT_FALSE(is_guarded(airlock.try_enter()));
     } catch (const SealAcquiringError&) {
@@ -423,16 +422,16 @@ TEST_P(AirlockTest, OnlyAnOutageLetsAnybodyPast) {
     const Airlock airlock(store_, kGate, {.limit = 1, .outage = outage, .observer = log});
     for (const auto kind :
          {StoreError::Kind::busy, StoreError::Kind::no_room, StoreError::Kind::incompatible}) {
-      store_->fail_next(1, kind);
+      store_.fail_next(1, kind);
       EXPECT_THROW((void)airlock.try_enter(), SealAcquiringError);
-      store_->fail_next(1, kind);
-      EXPECT_THROW((void)airlock.enter({.max_wait = 1s}), SealAcquiringError);
+      store_.fail_next(1, kind);
+      EXPECT_THROW((void)airlock.try_enter_for(1s), SealAcquiringError);
       EXPECT_EQ(log->last().kind, Event::Kind::failed);
     }
-    store_->fail_next(1, StoreError::Kind::unavailable);
+    store_.fail_next(1, StoreError::Kind::unavailable);
     EXPECT_FALSE(is_guarded(airlock.try_enter()));
-    store_->fail_next(1, StoreError::Kind::unavailable);
-    EXPECT_FALSE(is_guarded(airlock.enter({.max_wait = 1s})));
+    store_.fail_next(1, StoreError::Kind::unavailable);
+    EXPECT_FALSE(is_guarded(airlock.try_enter_for(1s)));
   }
 }
 
@@ -492,16 +491,16 @@ TEST_P(AirlockTest, AnAsyncEntryTimesOutIsStoppedAndClosed) {
     }
   };
   std::stop_source stop;
-  airlock.enter_async({.max_wait = 5s}, count);
+  airlock.enter_async_for(5s, {}, count);
   airlock.enter_async({.stop = stop.get_token()}, count);
   airlock.enter_async({}, count);
-  airlock.enter_async({.max_wait = 0s}, count);
+  airlock.enter_async_for(0s, {}, count);
   EXPECT_TRUE(eventually([&] { return late == 1; })) << "one attempt was all it wanted";
   stop.request_stop();
   EXPECT_TRUE(eventually([&] { return late == 2; }));
   pass(5s);
   EXPECT_TRUE(eventually([&] { return late == 3; }));
-  close(store_);
+  store_.close();
   EXPECT_TRUE(eventually([&] { return closed == 1; }));
   EXPECT_EQ(waiting(kGate), 0U);
 }

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/keyed_bulkhead.hpp"
 #include "airlock/support/waiting_test.hpp"
 
 namespace airlock {
@@ -36,7 +35,7 @@ TEST_P(BulkheadTest, PassesTheExceptionOnAndGivesBack) {
 TEST_P(BulkheadTest, PassesTheExceptionOnThoughGivingBackFails) {
   const Bulkhead erp(store_, "erp", {.limit = 1});
   EXPECT_THROW(erp.call([&] {
-    store_->fail_next(1, StoreError::Kind::busy);
+    store_.fail_next(1, StoreError::Kind::busy);
     throw std::logic_error("bad row");
   }),
                std::logic_error);
@@ -75,9 +74,9 @@ TEST_P(BulkheadTest, CountsWhatIsFreeOfManyKeysAndOfNone) {
   ASSERT_EQ(free.size(), 120U);
   EXPECT_EQ(free[60], 1U);
   EXPECT_EQ(std::ranges::count(free, 2U), 119) << "what has ended does not count";
-  const std::size_t before = store_->calls();
+  const std::size_t before = store_.calls();
   EXPECT_TRUE(tenants.available_slots(std::span<const std::string_view>()).empty());
-  EXPECT_LE(store_->calls(), before + 1);
+  EXPECT_LE(store_.calls(), before + 1);
 }
 
 TEST_P(BulkheadTest, SaysWhyItIsFull) {
@@ -108,7 +107,7 @@ TEST_P(BulkheadTest, KeepsTheValueWhenTheReleaseFails) {
   const auto log = std::make_shared<Log>();
   const Bulkhead erp(store_, "erp", {.limit = 1, .observer = log});
   const int value = erp.call([&] {
-    store_->fail_next(1, StoreError::Kind::busy);
+    store_.fail_next(1, StoreError::Kind::busy);
     return 7;
   });
   EXPECT_EQ(value, 7);
@@ -133,19 +132,19 @@ TEST_P(BulkheadTest, CountsWhatIsFree) {
 
 TEST_P(BulkheadTest, NothingIsFreeWhereAnOperatorSaysSo) {
   const Bulkhead erp(store_, "erp", {.limit = 3});
-  store_->set_limit("erp", 0);
+  store_.set_limit("erp", 0);
   EXPECT_EQ(erp.available_slots(), 0U);
   EXPECT_FALSE(erp.try_acquire());
-  store_->set_limit("erp", 5);
+  store_.set_limit("erp", 5);
   EXPECT_EQ(erp.available_slots(), 5U);
-  store_->set_limit("erp", std::nullopt);
+  store_.set_limit("erp", std::nullopt);
   EXPECT_EQ(erp.available_slots(), 3U);
 }
 
 TEST_P(BulkheadTest, WhatIsFreeIsNeverBelowNone) {
   const Bulkhead erp(store_, "erp", {.limit = 3});
   const Lease lease = erp.acquire({.weight = 3});
-  store_->set_limit("erp", 1);
+  store_.set_limit("erp", 1);
   EXPECT_EQ(erp.available_slots(), 0U);
 }
 

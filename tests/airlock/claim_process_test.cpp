@@ -5,7 +5,8 @@
 #include <chrono>
 #include <random>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
+#include "base/clock.hpp"
 #include "store/support/child.hpp"
 #include "store/support/temp_dir.hpp"
 
@@ -52,7 +53,7 @@ class ClaimsInProcesses : public ::testing::Test {
       if (claim.status != Claim::Status::claimed) continue;
       std::int64_t never = 0;
       board_->inside_at[number].compare_exchange_strong(never, Clock::system().now().count());
-      store->release(claim.granted->token);  // False if another process was quicker.
+      store.release(claim.granted->token);  // False if another process was quicker.
     }
   }
 
@@ -71,12 +72,12 @@ TEST_F(ClaimsInProcesses, EverybodyIsServedInOrderWhoeverIsKilled) {
                   for (std::size_t n = i; n < i + 10; ++n) (void)room.admit(visitor(n));
                 }).wait());
   }
-  ASSERT_EQ(store->look("tickets")->counts.waiting, kVisitors);
+  ASSERT_EQ(store.look("tickets")->counts.waiting, kVisitors);
 
   std::array<Child, kServers> servers;
   std::uint64_t seed = 0;
   for (Child& server : servers) server = Child([this, s = ++seed] { serve(s); });
-  ASSERT_TRUE(store->release(std::get<Granted>(closed).token));
+  ASSERT_TRUE(store.release(std::get<Granted>(closed).token));
 
   std::size_t kills = 0;
   const bool all_served = becomes_true([&] {
@@ -95,11 +96,11 @@ TEST_F(ClaimsInProcesses, EverybodyIsServedInOrderWhoeverIsKilled) {
   // Whoever was killed before it released left a detached token; its ttl would end it.
   for (std::size_t i = 0; i < kVisitors; ++i) {
     if (const Claim left = at_the_door.claim(visitor(i)); left.granted) {
-      EXPECT_TRUE(store->release(left.granted->token));
+      EXPECT_TRUE(store.release(left.granted->token));
     }
   }
-  EXPECT_EQ(store->look("tickets")->counts.waiting, 0U);
-  EXPECT_EQ(store->look("tickets")->counts.holders, 0U);
+  EXPECT_EQ(store.look("tickets")->counts.waiting, 0U);
+  EXPECT_EQ(store.look("tickets")->counts.holders, 0U);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/support/waiting_test.hpp"
 
 // Visitors that are not connected all the time.
@@ -47,11 +47,11 @@ TEST_P(ClaimTest, WhoAsksTwiceTakesOnePlace) {
 TEST_P(ClaimTest, AHandOverIsClaimedInAnyProcess) {
   const Token ann = enters(kAnn);
   waits(kBob);
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   const Claim claim = elsewhere_.claim(kBob);
   ASSERT_EQ(claim.status, Status::claimed);
   EXPECT_EQ(claim.granted->expires_in, 5min) << "the ttl counts from the claim";
-  EXPECT_TRUE(store_->release(claim.granted->token));
+  EXPECT_TRUE(store_.release(claim.granted->token));
 }
 
 TEST_P(ClaimTest, WhoseTurnHasNotComeKeepsItsPlace) {
@@ -76,7 +76,7 @@ TEST_P(ClaimTest, AHandOverWaitsTenSeconds) {
   const Token ann = enters(kAnn);
   waits(kBob);
   waits(kCid);
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   clock_.advance(10s - 1us);
   EXPECT_EQ(room_.claim(kCid).status, Status::unavailable);
   clock_.advance(1us);
@@ -90,14 +90,14 @@ TEST_P(ClaimTest, TheWindowMayBeSet) {
   const Airlock hasty(store_, "hasty", {.limit = 1, .claim_window = 2s});
   const Token ann = std::get<Granted>(hasty.admit(kAnn)).token;
   (void)hasty.admit(kBob);
-  EXPECT_TRUE(store_->release(ann));
-  EXPECT_EQ(store_->look("hasty")->holders.front().remaining, 2s);
+  EXPECT_TRUE(store_.release(ann));
+  EXPECT_EQ(store_.look("hasty")->holders.front().remaining, 2s);
 }
 
 TEST_P(ClaimTest, WhoWasAwayLongerThanItsPatienceHasMissed) {
   const Token ann = enters(kAnn);
   waits(kBob);
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   clock_.advance(1min);
   EXPECT_EQ(room_.claim(kBob).status, Status::missed);
   EXPECT_TRUE(is_left_with(0, "tickets"));
@@ -117,8 +117,8 @@ TEST_P(ClaimTest, WhoIsInFindsItsTokenAgain) {
 TEST_P(ClaimTest, ALostReplyIsFoundByClaimingAgain) {
   const Token ann = enters(kAnn);
   waits(kBob);
-  EXPECT_TRUE(store_->release(ann));
-  store_->drop_reply_next(1);
+  EXPECT_TRUE(store_.release(ann));
+  store_.drop_reply_next(1);
   EXPECT_THROW((void)room_.claim(kBob), SealAcquiringError);
   clock_.advance(1s);
   EXPECT_EQ(room_.claim(kBob).status, Status::claimed);
@@ -129,7 +129,7 @@ TEST_P(ClaimTest, WhoLeavesLetsTheNextOneIn) {
   const Token ann = enters(kAnn);
   waits(kBob);
   waits(kCid);
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   EXPECT_TRUE(elsewhere_.leave(kBob)) << "also what it was handed";
   EXPECT_FALSE(elsewhere_.leave(kBob));
   EXPECT_EQ(room_.claim(kCid).status, Status::claimed);
@@ -137,9 +137,9 @@ TEST_P(ClaimTest, WhoLeavesLetsTheNextOneIn) {
 
 TEST_P(ClaimTest, WhoWaitsHereStandsInTheSameLine) {
   Token ann = enters(kAnn);
-  Place here = room_.join({.max_wait = 1h});
+  Place here = room_.join_for(1h);
   waits(kBob);
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   Outcome<Lease> lease = here.wait();
   ASSERT_TRUE(lease);
   EXPECT_EQ(room_.claim(kBob).status, Status::unavailable);
@@ -164,14 +164,14 @@ TEST_P(ClaimTest, RatesAndLateComersAreRefused) {
 
 TEST_P(ClaimTest, AFailingStoreIsAnErrorWhateverThePolicy) {
   const Airlock open(store_, "tickets", {.limit = 1, .outage = Outage::open});
-  store_->down(true);
+  store_.down(true);
   EXPECT_THROW((void)open.admit(kAnn), SealAcquiringError);
   EXPECT_THROW((void)open.claim(kAnn), SealAcquiringError);
   EXPECT_THROW((void)open.leave(kAnn), StoreError);
 }
 
 TEST_P(ClaimTest, AClosedStoreTakesNobody) {
-  close(store_);
+  store_.close();
   EXPECT_THROW((void)room_.admit(kAnn), StoreError);
   EXPECT_THROW((void)room_.claim(kAnn), StoreError);
 }
@@ -188,7 +188,7 @@ TEST_P(ClaimTest, TheObserverHearsOfEachAdmissionOnce) {
   (void)told.admit(kBob);
   (void)told.claim(kBob);
   (void)told.claim(kCid);
-  EXPECT_TRUE(store_->release(std::get<Granted>(ann).token));
+  EXPECT_TRUE(store_.release(std::get<Granted>(ann).token));
   (void)told.claim(kBob);
   EXPECT_THAT(log->kinds, ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::rejected,
                                                  Event::Kind::accepted));
@@ -205,7 +205,7 @@ TEST_P(ClaimTest, SeveralProcessesMayServeTheSameLine) {
     for (int i = 0; served < kVisitors; i = (i + 1) % kVisitors) {
       const Claim claim = mine.claim(named(i));
       if (claim.status != Status::claimed) continue;
-      if (store_->release(claim.granted->token)) ++served;  // Else another was faster.
+      if (store_.release(claim.granted->token)) ++served;  // Else another was faster.
     }
   };
   {
@@ -213,8 +213,8 @@ TEST_P(ClaimTest, SeveralProcessesMayServeTheSameLine) {
     for (int i = 0; i < 8; ++i) servers.emplace_back(serve);
   }
   EXPECT_EQ(served, kVisitors);
-  EXPECT_EQ(store_->look("tickets")->counters.granted, static_cast<std::uint64_t>(kVisitors));
-  EXPECT_EQ(store_->look("tickets")->counters.missed, 0U);
+  EXPECT_EQ(store_.look("tickets")->counters.granted, static_cast<std::uint64_t>(kVisitors));
+  EXPECT_EQ(store_.look("tickets")->counters.missed, 0U);
 }
 
 AIRLOCK_WAITING_SUITE(ClaimTest);

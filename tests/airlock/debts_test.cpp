@@ -4,9 +4,11 @@
 
 #include "airlock/error.hpp"
 #include "airlock/testing.hpp"
+#include "store/backend.hpp"
 #include "support/hooked_store.hpp"
+#include "testing/stepped_clock.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 namespace {
 
 using namespace std::chrono_literals;
@@ -23,7 +25,7 @@ class DebtsTest : public ::testing::Test {
     return store_.look(gate)->counts.holders != 0;
   }
 
-  testing::ManualClock clock_;
+  internal::SteppedClock clock_;
   int failing_ = 0;  // So many releases to come.
   HookedStore store_{testing::memory_store(clock_), [this](std::string_view step) {
                        if (step != "release" || failing_ == 0) return;
@@ -32,7 +34,7 @@ class DebtsTest : public ::testing::Test {
                                         StoreError::Outcome::nothing_happened, "down");
                      }};
   base::Mutex mutex_;
-  Debts debts_{store_, mutex_};
+  Debts debts_{*backend_of(store_), mutex_};
 };
 
 TEST_F(DebtsTest, OneThatFailsKeepsNoOtherBack) {
@@ -75,4 +77,4 @@ TEST_F(DebtsTest, InTheEndWhatFailedHasItsChanceToo) {
 }
 
 }  // namespace
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -8,19 +8,19 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/cooldown_seal.hpp"
 #include "airlock/error.hpp"
 #include "airlock/event_isolation.hpp"
 #include "airlock/health_guard.hpp"
-#include "airlock/keyed_bulkhead.hpp"
 #include "airlock/lock_seal.hpp"
 #include "airlock/mutex.hpp"
 #include "airlock/rate_limiter_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/testing.hpp"
+#include "testing/stepped_clock.hpp"
 
 // Every public call that takes a duration, with every kind of duration: it returns, or says that the
 // value is wrong. Sanitizers see that nothing overflows.
@@ -76,13 +76,22 @@ class Durations : public ::testing::Test {
     (void)airlock.enter(ask);
   }
   void ask_store(const Request& request) const {
-    const Answer answer = store_->admit(request);
-    if (const auto* granted = std::get_if<Granted>(&answer)) store_->release(granted->token);
-    store_->leave(request.gate, request.visitor);
+    const Answer answer = store_.admit(request);
+    if (const auto* granted = std::get_if<Granted>(&answer)) store_.release(granted->token);
+    store_.leave(request.gate, request.visitor);
   }
 
-  std::shared_ptr<Store> store_ = open_store("memory:");
+  Store store_ = open_store("memory:");
 };
+
+TEST_F(Durations, OfAnyUnitAreTakenAndRoundedUp) {
+  const AirlockOptions options{.ttl = 0.5s, .max_wait = std::chrono::nanoseconds(1)};
+  EXPECT_EQ(options.ttl, 500ms);
+  EXPECT_EQ(options.max_wait, 1us);
+  EXPECT_EQ(AnyDuration(std::chrono::years::max()), kForever);
+  EXPECT_EQ(AnyDuration(std::chrono::duration<double>(-1e300)), Duration::min());
+  EXPECT_LE(airlock(options).try_enter().value().remaining(), 490ms);
+}
 
 TEST_F(Durations, OfOptionsAreTakenOrRefused) {
   const std::vector<Named> calls = {
@@ -107,11 +116,11 @@ TEST_F(Durations, OfOptionsAreTakenOrRefused) {
       {"keyed lock ttl", [&](Duration d) { (void)KeyedLock(store_, "k", {.ttl = d}).lock("1"); }},
       {"keyed lock max_hold",
        [&](Duration d) { (void)KeyedLock(store_, "k", {.max_hold = d}).lock("1"); }},
-      {"isolation ttl", [&](Duration d) { (void)EventIsolation(store_, {.ttl = d}).lock({}); }},
+      {"isolation ttl", [&](Duration d) { (void)EventIsolation(store_, {.ttl = d}).lock(""); }},
       {"isolation timeout",
-       [&](Duration d) { (void)EventIsolation(store_, {.acquire_timeout = d}).lock({}); }},
+       [&](Duration d) { (void)EventIsolation(store_, {.max_wait = d}).lock(""); }},
       {"isolation max_hold",
-       [&](Duration d) { (void)EventIsolation(store_, {.max_hold = d}).lock({}); }},
+       [&](Duration d) { (void)EventIsolation(store_, {.max_hold = d}).lock(""); }},
       {"health interval",
        [&](Duration d) {
          const HealthGuard guard(store_, "h", {.health = [] { return 1.0; }, .interval = d});
@@ -131,6 +140,20 @@ TEST_F(Durations, OfOptionsAreTakenOrRefused) {
       EXPECT_FALSE(taken && value < Duration(0)) << call.name << " " << to_text(value);
     }
     EXPECT_TRUE(takes(call, 1s)) << call.name;
+  }
+}
+
+// Time that is left of something may be below 0.
+TEST_F(Durations, OfWaitsAreTakenWhateverTheyAre) {
+  const std::vector<Named> calls = {
+      {"try_enter_for", [&](Duration d) { (void)airlock({}).try_enter_for(d); }},
+      {"join_for", [&](Duration d) { (void)airlock({}).join_for(d).wait(); }},
+      {"try_call_for",
+       [&](Duration d) { (void)Bulkhead(store_, "b", {.limit = 1}).try_call_for(d, [] {}); }},
+      {"try_lock_for", [&](Duration d) { (void)KeyedLock(store_, "k").try_lock_for("1", d); }},
+  };
+  for (const Named& call : calls) {
+    for (const Duration value : kValues) EXPECT_TRUE(takes(call, value)) << call.name;
   }
 }
 
@@ -177,48 +200,39 @@ TEST_F(Durations, OfCallsAreTakenOrRefused) {
        }},
       {"pause",
        [&](Duration d) {
-         store_->pause("paused", d);
-         store_->resume("paused");
+         store_.pause("paused", d);
+         store_.resume("paused");
        }},
       {"renew",
        [&](Duration d) {
-         const Answer answer = store_->admit(request("renewed"));
+         const Answer answer = store_.admit(request("renewed"));
          const Token token = std::get<Granted>(answer).token;
-         const AtEnd end{[&] { store_->release(token); }};
-         (void)store_->renew(token, d);
+         const AtEnd end{[&] { store_.release(token); }};
+         (void)store_.renew(token, d);
        }},
       {"adopt",
        [&](Duration d) {
          const Token token = airlock({}, "adopted").try_enter()->detach();
-         const AtEnd end{[&] { store_->release(token); }};
+         const AtEnd end{[&] { store_.release(token); }};
          Lease::adopt(store_, token, d).release();
        }},
       {"seal renew",
        [&](Duration d) {
          const LockSeal seal(store_, "renewed-seal");
          auto held = seal.try_acquire();
-         const AtEnd end{[&] { store_->release(held->token); }};
+         const AtEnd end{[&] { store_.release(held->token); }};
          seal.renew(*held, d);
        }},
       {"reserve",
        [&](Duration d) {
          (void)RateLimiterSeal(store_, "reserve", {{.count = 1, .period = 1s}}).reserve(1, d);
        }},
-      {"enter", [&](Duration d) { enter_and_leave(airlock({}), {.max_wait = d}); }},
-      {"try_enter", [&](Duration d) { (void)airlock({}).try_enter({.max_wait = d}); }},
-      {"join", [&](Duration d) { (void)airlock({}).join({.max_wait = d}).wait(); }},
       {"admit",
        [&](Duration d) {
          const VisitorId visitor = VisitorId::random();
-         const Answer answer = airlock({.refuse_late = true}).admit(visitor, {.max_wait = d});
-         if (const auto* granted = std::get_if<Granted>(&answer)) store_->release(granted->token);
+         const Answer answer = airlock({.max_wait = d, .refuse_late = true}).admit(visitor);
+         if (const auto* granted = std::get_if<Granted>(&answer)) store_.release(granted->token);
        }},
-      {"try_call",
-       [&](Duration d) {
-         (void)Bulkhead(store_, "b", {.limit = 1}).try_call({.max_wait = d}, [] {});
-       }},
-      {"keyed try_lock",
-       [&](Duration d) { (void)KeyedLock(store_, "k").try_lock("1", {.max_wait = d}); }},
   };
   for (const Named& call : calls) {
     for (const Duration value : kValues) {
@@ -236,11 +250,9 @@ TEST_F(Durations, UpToNothingNeverWait) {
     if (value > Duration(0)) continue;
     EXPECT_FALSE(mutex.try_lock_for(value));
     EXPECT_FALSE(mutex.try_lock_shared_for(value));
-    EXPECT_FALSE(drain(store_, value)) << to_text(value);
-    EXPECT_TRUE(flush(store_, value)) << to_text(value);
-    const Named enter = {
-        "enter", [&](Duration d) { EXPECT_FALSE(airlock({}, "full").enter({.max_wait = d})); }};
-    EXPECT_EQ(takes(enter, value), value == Duration(0));
+    EXPECT_FALSE(store_.drain(value)) << to_text(value);
+    EXPECT_TRUE(store_.flush(value)) << to_text(value);
+    EXPECT_FALSE(airlock({}, "full").try_enter_for(value));
   }
 }
 
@@ -276,7 +288,7 @@ TEST_F(Durations, ThatNeverEndWaitForTheirTurn) {
     EXPECT_TRUE(same.try_lock_for(seconds::max()));
     same.unlock();
   });
-  while (store_->look("mutex")->counts.waiting == 0) std::this_thread::yield();
+  while (store_.look("mutex")->counts.waiting == 0) std::this_thread::yield();
   mutex.unlock();
 }
 
@@ -290,15 +302,15 @@ TEST_F(Durations, ThatMakeNoValidLeaseAreRefused) {
     }
     EXPECT_THROW((void)airlock({.max_hold = ttl}), InvalidArgument);
   }
-  testing::ManualClock clock;
+  internal::SteppedClock clock;
   const Airlock shortest(testing::memory_store(clock), "shortest", {.limit = 1, .ttl = 11ms});
   EXPECT_TRUE(shortest.try_enter()->valid());
 }
 
 TEST_F(Durations, TheStoreIsNeededToEndItsUse) {
-  EXPECT_THROW(close(nullptr), InvalidArgument);
-  EXPECT_THROW((void)drain(nullptr, 1s), InvalidArgument);
-  EXPECT_THROW((void)flush(nullptr, 1s), InvalidArgument);
+  EXPECT_THROW(Store().close(), InvalidArgument);
+  EXPECT_THROW((void)Store().drain(1s), InvalidArgument);
+  EXPECT_THROW((void)Store().flush(1s), InvalidArgument);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "airlock/either.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>

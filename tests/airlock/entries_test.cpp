@@ -40,7 +40,7 @@ TEST(EntriesThatGiveUp, NeverSwallowAHandOver) {
       threads.emplace_back([&, i] {
         for (int entry = 0; entry < kEntries / 4; ++entry) {
           const Duration wait = i % 2 == 0 ? Duration(100 + entry % 400) : Duration(10min);
-          if (airlock.enter({.max_wait = wait})) ++entered;
+          if (airlock.try_enter_for(wait)) ++entered;
         }
       });
     }

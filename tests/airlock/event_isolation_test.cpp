@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "airlock/error.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 
@@ -18,7 +18,7 @@ constexpr StorageKey key(std::int64_t user) { return {.bot = 1, .chat = 2, .user
 class EventIsolationTest : public WaitingTest {};
 
 TEST_P(EventIsolationTest, OneHandlerPerKeyAtATime) {
-  const EventIsolation isolation(store_, {.acquire_timeout = 0s});
+  const EventIsolation isolation(store_, {.max_wait = 0s});
   const Lease lease = isolation.lock(key(1));
   EXPECT_TRUE(lease);
   EXPECT_TRUE(isolation.lock(key(2)));
@@ -53,7 +53,7 @@ TEST_P(EventIsolationTest, WaitsTwiceTheTtlByDefault) {
 TEST_P(EventIsolationTest, OnePollerAndEightWorkersKeepTheOrderOfArrival) {
   constexpr int kKeys = 5;
   constexpr int kEvents = 400;
-  const EventIsolation isolation(store_, {.acquire_timeout = 1h});
+  const EventIsolation isolation(store_, {.max_wait = 1h});
   struct Job {
     EventIsolation::Turn turn;
     int user;
@@ -93,7 +93,7 @@ TEST_P(EventIsolationTest, AHungHandlerLosesItsKey) {
 
 TEST_P(EventIsolationTest, TheObserverHearsOfEachKey) {
   const auto log = std::make_shared<Log>();
-  const EventIsolation isolation(store_, {.acquire_timeout = 0s, .observer = log});
+  const EventIsolation isolation(store_, {.max_wait = 0s, .observer = log});
   const Lease lease = isolation.lock(key(1));
   EXPECT_THROW((void)isolation.lock(key(1)), EventIsolationTimeout);
   EXPECT_THAT(log->kinds(), ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::rejected));
@@ -103,7 +103,7 @@ TEST_P(EventIsolationTest, TheObserverHearsOfEachKey) {
 TEST_P(EventIsolationTest, WithTheStoreDownThePolicyDecides) {
   const EventIsolation closed(store_);
   const EventIsolation local(store_, {.outage = Outage::local});
-  store_->down(true);
+  store_.down(true);
   EXPECT_THROW((void)closed.lock(key(1)), SealAcquiringError);
   const Lease lease = local.lock(key(1));
   EXPECT_FALSE(lease.guarded());
@@ -116,19 +116,19 @@ TEST_P(EventIsolationTest, ReleaseIsIdempotentAndCloseSendsNothing) {
   Lease lease = isolation.lock(key(1));
   lease.release();
   lease.release();
-  EXPECT_EQ(store_->calls("release"), 1U);
-  const std::size_t before = store_->calls();
+  EXPECT_EQ(store_.calls("release"), 1U);
+  const std::size_t before = store_.calls();
   isolation.close();
-  EXPECT_EQ(store_->calls(), before);
+  EXPECT_EQ(store_.calls(), before);
   EXPECT_TRUE(isolation.lock(key(1))) << "usable after close";
 }
 
 TEST_P(EventIsolationTest, AForeignTokenFreesNothing) {
-  const EventIsolation isolation(store_, {.acquire_timeout = 0s});
+  const EventIsolation isolation(store_, {.max_wait = 0s});
   const Lease lease = isolation.lock(key(1));
   Token foreign = lease.token();
   ++foreign.fence;
-  EXPECT_FALSE(store_->release(foreign));
+  EXPECT_FALSE(store_.release(foreign));
   EXPECT_THROW((void)isolation.lock(key(1)), EventIsolationTimeout);
 }
 
@@ -155,7 +155,7 @@ TEST_P(EventIsolationTest, FourUpdatesOfOneChatSeeEachOthersState) {
 
 TEST_P(EventIsolationTest, EveryPartThatCountsIsolates) {
   const KeyBuilder keys{.with_bot = true, .with_business_connection = true, .with_destiny = true};
-  const EventIsolation isolation(store_, {.acquire_timeout = 0s, .keys = keys});
+  const EventIsolation isolation(store_, {.max_wait = 0s, .key_builder = keys});
   StorageKey base = key(1);
   std::vector<StorageKey> others(6, base);
   others[0].bot = 7;
@@ -173,8 +173,7 @@ TEST_P(EventIsolationTest, TheKeyHasTheSeedsPartsInTheSeedsOrder) {
   full.destiny = "6";
   const auto built = [&](bool bot, bool business, bool destiny) {
     return KeyBuilder{
-        .with_bot = bot, .with_business_connection = business, .with_destiny = destiny}
-        .build(full);
+        .with_bot = bot, .with_business_connection = business, .with_destiny = destiny}(full);
   };
   EXPECT_EQ(built(false, false, false), "fsm:2:t4:3:d6");
   EXPECT_EQ(built(false, false, true), "fsm:2:t4:3:d6");
@@ -184,10 +183,11 @@ TEST_P(EventIsolationTest, TheKeyHasTheSeedsPartsInTheSeedsOrder) {
   EXPECT_EQ(built(true, false, true), "fsm:b1:2:t4:3:d6");
   EXPECT_EQ(built(true, true, false), "fsm:b1:c5:2:t4:3:d6");
   EXPECT_EQ(built(true, true, true), "fsm:b1:c5:2:t4:3:d6");
-  EXPECT_EQ((KeyBuilder{.prefix = "bot", .separator = "/", .with_destiny = true}.build(key(3))),
+  EXPECT_EQ((KeyBuilder{.prefix = "bot", .separator = "/", .with_destiny = true}(key(3))),
             "bot/2/3/ddefault");
-  EXPECT_THROW(EventIsolation(store_, {.keys = {.separator = ""}}), InvalidArgument);
-  EXPECT_THROW(EventIsolation(store_, {.acquire_timeout = -1s}), InvalidArgument);
+  EXPECT_THROW(EventIsolation(store_, {.key_builder = KeyBuilder{.separator = ""}}),
+               InvalidArgument);
+  EXPECT_THROW(EventIsolation(store_, {.max_wait = -1s}), InvalidArgument);
 }
 
 TEST_P(EventIsolationTest, DisabledNeverWaits) {
@@ -200,10 +200,10 @@ TEST_P(EventIsolationTest, DisabledNeverWaits) {
 TEST_P(EventIsolationTest, IdleKeysCostNothing) {
   const EventIsolation isolation(store_);
   for (int user = 0; user < 1'000; ++user) (void)isolation.lock(key(user));
-  ASSERT_TRUE(flush(store_, 1min));
+  ASSERT_TRUE(store_.flush(1min));
   clock_.advance(11min);
-  store_->collect();
-  EXPECT_TRUE(store_->list().empty());
+  store_.collect();
+  EXPECT_TRUE(store_.list().empty());
 }
 
 TEST_P(EventIsolationTest, KeysThatDifferInWhatCountsReadDifferently) {
@@ -220,21 +220,21 @@ TEST_P(EventIsolationTest, KeysThatDifferInWhatCountsReadDifferently) {
   }
   const KeyBuilder all{.with_bot = true, .with_business_connection = true, .with_destiny = true};
   std::set<std::string> texts;
-  for (const StorageKey& one : keys) texts.insert(all.build(one));
+  for (const StorageKey& one : keys) texts.insert(all(one));
   EXPECT_EQ(texts.size(), keys.size());
 }
 
 TEST_P(EventIsolationTest, TheDefaultsAreTheSeeds) {
   const KeyBuilder builder;
   StorageKey one = key(3);
-  EXPECT_EQ(builder.build(one), "fsm:2:3");
-  EXPECT_EQ(builder.build(one.with_destiny("other")), "fsm:2:3:dother");
+  EXPECT_EQ(builder(one), "fsm:2:3");
+  EXPECT_EQ(builder(one.with_destiny("other")), "fsm:2:3:dother");
   one.business_connection = "b";
-  EXPECT_EQ(builder.build(one), "fsm:2:3");
+  EXPECT_EQ(builder(one), "fsm:2:3");
   one.bot = 9;
-  EXPECT_EQ(builder.build(one), "fsm:2:3");
+  EXPECT_EQ(builder(one), "fsm:2:3");
   one.thread = 0;
-  EXPECT_NE(builder.build(one), "fsm:2:3") << "a thread 0 is a thread";
+  EXPECT_NE(builder(one), "fsm:2:3") << "a thread 0 is a thread";
 }
 
 AIRLOCK_WAITING_SUITE(EventIsolationTest);

@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/event_isolation.hpp"
 #include "airlock/health_guard.hpp"
 #include "airlock/mutex.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
 #include "support/in_child.hpp"
@@ -32,11 +32,11 @@ namespace {
 class AForkedChild : public ::testing::Test {
  protected:
   [[nodiscard]] std::uint32_t holders(const GateName& gate) {
-    const auto view = store_->look(gate);
+    const auto view = store_.look(gate);
     return view ? view->counts.holders : 0;
   }
   [[nodiscard]] std::uint32_t waiting(const GateName& gate) {
-    const auto view = store_->look(gate);
+    const auto view = store_.look(gate);
     return view ? view->counts.waiting : 0;
   }
 
@@ -61,8 +61,7 @@ class AForkedChild : public ::testing::Test {
   Count* count_ = shared_count();  // Stays mapped: a child may outlive this.
 
  protected:
-  std::shared_ptr<Store> store_ = std::make_shared<HookedStore>(
-      open_store("memory:"), [this](std::string_view step) { note(step); });
+  Store store_ = HookedStore(open_store("memory:"), [this](std::string_view step) { note(step); });
 };
 
 TEST_F(AForkedChild, OwnsNoLeaseOfItsParent) {
@@ -89,7 +88,7 @@ TEST_F(AForkedChild, EntersByTheSameAirlock) {
     Outcome<Lease> mine = erp.enter();
     if (!mine || !mine->valid() || mine->lost().stop_requested()) return false;
     mine->release();
-    return drain(store_, 1s) && flush(store_, 1s) && erp.try_enter().has_value();
+    return store_.drain(1s) && store_.flush(1s) && erp.try_enter().has_value();
   }));
   EXPECT_TRUE(lease->valid());
 }
@@ -156,8 +155,8 @@ TEST(Initialisation, IsNeverLeftLockedInAForkedChild) {
   std::size_t seen = 0;
   while (fgets(line.data(), line.size(), symbols) != nullptr) {
     const std::string_view text = line.data();
-    if (text.find("airlock::keeping::Keeper::of") != std::string_view::npos) ++seen;
-    const bool is_guard = text.find("guard variable for airlock::keeping::") != text.npos ||
+    if (text.find("airlock::internal::Keeper::of") != std::string_view::npos) ++seen;
+    const bool is_guard = text.find("guard variable for airlock::internal::") != text.npos ||
                           text.find("guard variable for airlock::Clock::") != text.npos ||
                           text.find("guard variable for airlock::base::") != text.npos ||
                           text.find("guard variable for airlock::shm::") != text.npos ||
@@ -179,7 +178,7 @@ TEST_F(AForkedChild, DoesNotSpeakForAHealthGuard) {
     const HealthGuard mine(store_, "erp", options);
     return eventually([&] { return mine.is_closed(); });
   }));
-  EXPECT_EQ(store_->look("erp")->pauses.size(), 1U);
+  EXPECT_EQ(store_.look("erp")->pauses.size(), 1U);
   health = 1;
   EXPECT_TRUE(eventually([&] { return !guard->is_closed(); }));
 }
@@ -202,7 +201,7 @@ TEST_F(AForkedChild, HandlesEventsOfItsOwn) {
     return refused && untouched && own;
   }));
   EXPECT_TRUE(lease.valid());
-  EXPECT_EQ(store_->look(gate_name("events", "fsm:1:0"))->counts.waiting, 1U);
+  EXPECT_EQ(store_.look(gate_name("events", "fsm:1:0"))->counts.waiting, 1U);
 }
 
 TEST_F(AForkedChild, DoesNotServeThoseWhoWaitAsync) {
@@ -216,7 +215,7 @@ TEST_F(AForkedChild, DoesNotServeThoseWhoWaitAsync) {
     std::atomic<int> mine = 0;
     erp->enter_async({}, [&](Arrival& arrival) { mine += arrival.take().has_value() ? 1 : 0; });
     const bool called = eventually([&] { return mine == 1; });
-    close(store_);
+    store_.close();
     lease->release();
     erp.reset();
     return called && in == 0;
@@ -246,13 +245,12 @@ TEST_F(AForkedChild, TakesNothingFromAMailboxOfItsParent) {
 
 TEST_F(AForkedChild, IsNotClosedWhenItsParentIs) {
   const Airlock erp(store_, "erp", {.limit = 1});
-  close(store_);
+  store_.close();
   EXPECT_TRUE(holds_in_child([&] { return erp.try_enter().has_value(); }));
 }
 
 TEST_F(AForkedChild, HasALocalPolicyOfItsOwn) {
-  const Airlock erp(std::make_shared<testing::FaultyStore>(store_), "erp",
-                    {.limit = 1, .outage = Outage::local});
+  const Airlock erp(testing::FaultyStore(store_), "erp", {.limit = 1, .outage = Outage::local});
   EXPECT_TRUE(holds_in_child([&] { return erp.try_enter().has_value(); }));
 }
 

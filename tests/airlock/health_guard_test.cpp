@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/support/waiting_test.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 class HealthGuardTest : public WaitingTest {
  protected:
   [[nodiscard]] bool is_paused() {
-    const auto view = store_->look("erp");
+    const auto view = store_.look("erp");
     return view && !view->pauses.empty();
   }
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
 #include "support/turnstile.hpp"
@@ -68,15 +68,15 @@ TEST_P(LeaseTest, IsRenewedWellBeforeItEnds) {
   EXPECT_TRUE(lease.valid());
   EXPECT_FALSE(lost.stop_requested());
   EXPECT_EQ(holders(kGate), 1U);
-  EXPECT_GE(store_->calls("renew"), 120U / 30 * 3 - 1);
-  EXPECT_LE(store_->calls("renew"), 120U / 30 * 4);
+  EXPECT_GE(store_.calls("renew"), 120U / 30 * 3 - 1);
+  EXPECT_LE(store_.calls("renew"), 120U / 30 * 4);
 }
 
 TEST_P(LeaseTest, IsNotRenewedAfterItsRelease) {
   Lease lease = enter();
   lease.release();
   clock_.advance(60s);
-  EXPECT_EQ(store_->calls("renew"), 0U);
+  EXPECT_EQ(store_.calls("renew"), 0U);
 }
 
 TEST_P(LeaseTest, TheSecondReleaseDoesNothing) {
@@ -84,12 +84,12 @@ TEST_P(LeaseTest, TheSecondReleaseDoesNothing) {
   lease.release();
   EXPECT_FALSE(lease);
   EXPECT_NO_THROW(lease.release());
-  EXPECT_EQ(store_->calls("release"), 1U);
+  EXPECT_EQ(store_.calls("release"), 1U);
 }
 
 TEST_P(LeaseTest, ReleasingALostOneSaysSo) {
   Lease lease = enter();
-  ASSERT_TRUE(store_->lose(lease.token()));
+  ASSERT_TRUE(store_.lose(lease.token()));
   EXPECT_THROW(lease.release(), SealReleasingError);
   EXPECT_FALSE(lease);
 }
@@ -97,20 +97,20 @@ TEST_P(LeaseTest, ReleasingALostOneSaysSo) {
 TEST_P(LeaseTest, LostFiresBeforeTheStoreGivesTheSlotAwayWhenItCannotBeReached) {
   const Lease lease = enter();
   const std::stop_token lost = lease.lost();
-  store_->down(true);
+  store_.down(true);
   clock_.advance(29s);
   EXPECT_TRUE(lease.valid());
   EXPECT_FALSE(lost.stop_requested());
   clock_.advance(800ms);
   EXPECT_FALSE(lease.valid());
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
-  store_->down(false);
+  store_.down(false);
   EXPECT_EQ(holders(kGate), 1U) << "the store has not given it away yet";
 }
 
 TEST_P(LeaseTest, LostFiresAtTheNextRenewalWhenThatIsRefused) {
   const Lease lease = enter();
-  ASSERT_TRUE(store_->lose(lease.token()));
+  ASSERT_TRUE(store_.lose(lease.token()));
   clock_.advance(10s);
   const std::stop_token lost = lease.lost();
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
@@ -120,7 +120,7 @@ TEST_P(LeaseTest, LostFiresAtTheNextRenewalWhenThatIsRefused) {
 TEST_P(LeaseTest, LostFiresAtOnceOnRevoke) {
   const Lease lease = enter();
   const std::stop_token lost = lease.lost();
-  EXPECT_EQ(store_->revoke(kGate, {}, Store::Revoke::graceful), 1U);
+  EXPECT_EQ(store_.revoke(kGate, {}, Revoke::graceful), 1U);
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
   EXPECT_EQ(holders(kGate), 1U) << "it may finish within its grace";
 }
@@ -128,17 +128,17 @@ TEST_P(LeaseTest, LostFiresAtOnceOnRevoke) {
 TEST_P(LeaseTest, LostFiresAtOnceIfItWasRevokedBeforeAnybodyAsked) {
   const Lease lease = enter();
   ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));
-  EXPECT_EQ(store_->revoke(kGate, {}, Store::Revoke::graceful), 1U);
+  EXPECT_EQ(store_.revoke(kGate, {}, Revoke::graceful), 1U);
   const std::stop_token lost = lease.lost();
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
 }
 
 TEST_P(LeaseTest, ALostOneStaysLostWhenTheStoreComesBack) {
   const Lease lease = enter();
-  store_->down(true);
+  store_.down(true);
   clock_.advance(29'900ms);
   EXPECT_FALSE(lease.valid());
-  store_->down(false);
+  store_.down(false);
   clock_.advance(50ms);
   EXPECT_FALSE(lease.valid());
   EXPECT_TRUE(eventually([&] { return lease.lost().stop_requested(); }));
@@ -146,7 +146,7 @@ TEST_P(LeaseTest, ALostOneStaysLostWhenTheStoreComesBack) {
 
 TEST_P(LeaseTest, SurvivesAShortOutage) {
   const Lease lease = enter();
-  store_->fail_next(3, StoreError::Kind::busy);
+  store_.fail_next(3, StoreError::Kind::busy);
   pass(60s);
   EXPECT_TRUE(lease.valid());
   EXPECT_EQ(holders(kGate), 1U);
@@ -159,7 +159,7 @@ TEST_P(LeaseTest, AStopCallbackMayGiveTheLeaseBackAndEndTheKeeper) {
     lease.reset();
     gone = true;
   });
-  store_->revoke(kGate, {}, Store::Revoke::graceful);
+  store_.revoke(kGate, {}, Revoke::graceful);
   EXPECT_TRUE(eventually([&] { return gone.load(); }));
   EXPECT_TRUE(is_left_with(0, kGate));
 }
@@ -180,10 +180,10 @@ TEST_P(LeaseTest, NoRenewalReachesBeyondMaxHold) {
   const Instant end = clock_.now() + 40s;
   for (int i = 0; i < 39; ++i) {
     pass(1s);
-    EXPECT_LE(clock_.now() + store_->look(kGate)->holders.front().remaining, end);
+    EXPECT_LE(clock_.now() + store_.look(kGate)->holders.front().remaining, end);
   }
-  EXPECT_GE(store_->calls("renew"), 1U);
-  EXPECT_LE(store_->calls("renew"), 2U) << "nor is there one that gains nothing";
+  EXPECT_GE(store_.calls("renew"), 1U);
+  EXPECT_LE(store_.calls("renew"), 2U) << "nor is there one that gains nothing";
   EXPECT_TRUE(lease.valid());
 }
 
@@ -207,13 +207,13 @@ TEST_P(LeaseTest, TheDestructorDoesNotWaitForARemoteStore) {
   act_remote();
   const Airlock airlock(store_, "other", {.limit = 1});  // Not the last to use the store.
   auto lease = std::make_unique<Lease>(enter());
-  store_->down(true);
+  store_.down(true);
   lease.reset();
-  EXPECT_FALSE(flush(store_, 0s));
-  store_->down(false);
+  EXPECT_FALSE(store_.flush(0s));
+  store_.down(false);
   const auto is_paid_in_time = [&] {
     clock_.advance(100ms);
-    return flush(store_, 0s);
+    return store_.flush(0s);
   };
   EXPECT_TRUE(eventually(is_paid_in_time));
   EXPECT_TRUE(is_left_with(0, kGate));
@@ -229,74 +229,88 @@ TEST_P(LeaseTest, AFailedReleaseIsTriedAgain) {
   Airlock airlock(store_, kGate, {.limit = 1});
   Outcome<Lease> lease = airlock.try_enter();
   ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));  // The keeper sleeps.
-  store_->fail_next(1, StoreError::Kind::busy);
+  store_.fail_next(1, StoreError::Kind::busy);
   EXPECT_THROW(lease->release(), SealReleasingError);
-  EXPECT_TRUE(flush(store_, 10s));
+  EXPECT_TRUE(store_.flush(10s));
   EXPECT_TRUE(is_left_with(0, kGate));
+}
+
+TEST_P(LeaseTest, EveryAccessorOfAnEmptyLeaseIsSafe) {
+  Lease empty;
+  EXPECT_FALSE(empty);
+  EXPECT_EQ(empty.fence(), 0U);
+  EXPECT_EQ(empty.slot(), Slot{});
+  EXPECT_FALSE(empty.guarded());
+  EXPECT_FALSE(empty.valid());
+  EXPECT_EQ(empty.remaining(), Duration(0));
+  EXPECT_FALSE(empty.lost().stop_possible());
+  EXPECT_THROW((void)empty.token(), InvalidArgument);
+  EXPECT_THROW((void)empty.detach(), LeaseExpiredError);
+  empty.release();
 }
 
 TEST_P(LeaseTest, DrainWaitsForTheLastLease) {
   Airlock airlock(store_, kGate, {.limit = 2});
   Outcome<Lease> lease = airlock.try_enter();
-  close(store_);
+  store_.close();
   EXPECT_THROW((void)airlock.try_enter(), StoreError);
-  EXPECT_FALSE(drain(store_, 0s));
+  EXPECT_FALSE(store_.drain(0s));
   std::jthread releaser([&] { lease->release(); });
-  EXPECT_TRUE(drain(store_, 3600s));
+  EXPECT_TRUE(store_.drain(3600s));
 }
 
 TEST_P(LeaseTest, DrainWaitsForTheReleaseItself) {
   Turnstile turnstile;
-  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore slow(store_, [&](std::string_view step) {
     if (step == "release") turnstile.pass();
   });
   const Airlock airlock(slow, kGate, {.limit = 2});
-  std::jthread dropped([lease = airlock.try_enter().value()]() mutable { lease = {}; });
+  std::jthread releaser([lease = airlock.try_enter().value()]() mutable { lease.release(); });
   turnstile.await_somebody();
-  EXPECT_FALSE(drain(slow, 0s)) << "it is not back yet";
+  EXPECT_FALSE(slow.drain(0s)) << "it is not back yet";
   turnstile.open();
-  EXPECT_TRUE(drain(slow, 3600s));
+  EXPECT_TRUE(slow.drain(3600s));
   EXPECT_TRUE(is_left_with(0, kGate));
 }
 
 TEST_P(LeaseTest, FlushWaitsForAPlaceThatIsBeingLeft) {
   Turnstile turnstile;
-  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore slow(store_, [&](std::string_view step) {
     if (step == "leave") turnstile.pass();
   });
   const Airlock airlock(slow, kGate, {.limit = 1, .max_wait = 3600s});
   const Lease lease = airlock.try_enter().value();
   { const Place place = airlock.join(); }
   turnstile.await_somebody();
-  EXPECT_FALSE(flush(slow, 0s)) << "it is still in the line";
+  EXPECT_FALSE(slow.flush(0s)) << "it is still in the line";
   turnstile.open();
-  EXPECT_TRUE(flush(slow, 3600s));
-  EXPECT_TRUE(store_->look(kGate)->line.empty());
+  EXPECT_TRUE(slow.flush(3600s));
+  EXPECT_TRUE(store_.look(kGate)->line.empty());
 }
 
 TEST_P(LeaseTest, WhatIsDrainedIsBackOrOwed) {
   act_remote();
   const Airlock airlock(store_, kGate, {.limit = 1});
   std::optional<Lease> lease = airlock.try_enter().value();
-  store_->down(true);
+  store_.down(true);
   lease.reset();
-  EXPECT_TRUE(drain(store_, 0s));
-  EXPECT_FALSE(flush(store_, 0s)) << "it is owed";
-  store_->down(false);
+  EXPECT_TRUE(store_.drain(0s));
+  EXPECT_FALSE(store_.flush(0s)) << "it is owed";
+  store_.down(false);
 }
 
 TEST_P(LeaseTest, WhatIsOwedIsGivenUpWhenItHasEndedByItself) {
   act_remote();
   const Airlock airlock(store_, kGate, {.limit = 1, .ttl = 5s});
   std::optional<Lease> lease = airlock.try_enter().value();
-  store_->down(true);
+  store_.down(true);
   lease.reset();
   pass(6s);
-  EXPECT_TRUE(eventually([&] { return flush(store_, 0s); }));
+  EXPECT_TRUE(eventually([&] { return store_.flush(0s); }));
 }
 
 TEST_P(LeaseTest, AStoreThatWasClosedBeforeAnythingUsedItIsClosed) {
-  close(store_);
+  store_.close();
   const Airlock airlock(store_, kGate, {.limit = 1});
   EXPECT_THROW((void)airlock.try_enter(), StoreError);
   EXPECT_THROW((void)airlock.enter(), StoreError);
@@ -306,7 +320,7 @@ TEST_P(LeaseTest, AStoreThatWasClosedBeforeAnythingUsedItIsClosed) {
 
 TEST_P(LeaseTest, AClosedStoreStillKeepsAndTakesBack) {
   Lease lease = enter();
-  close(store_);
+  store_.close();
   pass(60s);
   EXPECT_TRUE(lease.valid());
   lease.release();
@@ -319,7 +333,7 @@ TEST_P(LeaseTest, AnAlarmIsNotTakenForTheNextLeases) {
     const Lease first = enter();
     EXPECT_FALSE(first.lost().stop_requested());
   }
-  ASSERT_TRUE(flush(store_, 1min));
+  ASSERT_TRUE(store_.flush(1min));
   const Lease next = airlock.try_enter().value();
   pass(60s, 2);  // airlock-keep and airlock-alarm: longer than the first would have lasted
   EXPECT_TRUE(next.valid());
@@ -327,7 +341,7 @@ TEST_P(LeaseTest, AnAlarmIsNotTakenForTheNextLeases) {
 
 TEST_P(LeaseTest, LostDoesNotFireForWhatIsBeingReleased) {
   Turnstile turnstile;
-  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore slow(store_, [&](std::string_view step) {
     if (step == "release") turnstile.pass();
   });
   const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});
@@ -342,7 +356,7 @@ TEST_P(LeaseTest, LostDoesNotFireForWhatIsBeingReleased) {
 
 TEST_P(LeaseTest, LostDoesNotFireForWhatIsBeingGivenBack) {
   Turnstile turnstile;
-  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore slow(store_, [&](std::string_view step) {
     if (step == "release") turnstile.pass();
   });
   const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});
@@ -352,13 +366,13 @@ TEST_P(LeaseTest, LostDoesNotFireForWhatIsBeingGivenBack) {
   turnstile.await_somebody();
   pass(60s, 2);  // airlock-keep and airlock-alarm
   EXPECT_FALSE(lost.stop_requested());
-  EXPECT_EQ(store_->calls("renew"), 0U) << "nor is it renewed";
+  EXPECT_EQ(store_.calls("renew"), 0U) << "nor is it renewed";
   turnstile.open();
 }
 
 TEST_P(LeaseTest, ARenewalThatIsAnsweredTooLateDoesNotBringItBack) {
   Turnstile turnstile;
-  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore slow(store_, [&](std::string_view step) {
     if (step == "renew") turnstile.pass();
   });
   const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});
@@ -369,7 +383,7 @@ TEST_P(LeaseTest, ARenewalThatIsAnsweredTooLateDoesNotBringItBack) {
   clock_.advance(19'800ms);  // Not ended in the store, but nobody here could prove it.
   turnstile.open();
   ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 1; }));
-  EXPECT_EQ(store_->calls("renew"), 1U);
+  EXPECT_EQ(store_.calls("renew"), 1U);
   EXPECT_FALSE(lease.valid());
 }
 
@@ -377,7 +391,7 @@ TEST_P(LeaseTest, ARenewalThatIsAnsweredTooLateDoesNotBringItBack) {
 TEST_P(LeaseTest, ALateAnswerToARenewalIsNotTakenForTheNextLeases) {
   Turnstile turnstile;
   std::atomic<bool> slow_once = true;
-  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore slow(store_, [&](std::string_view step) {
     if (step == "renew" && slow_once.exchange(false)) turnstile.pass();
   });
   const Airlock airlock(slow, kGate, {.limit = 1, .ttl = 30s});

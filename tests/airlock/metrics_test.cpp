@@ -28,7 +28,7 @@ class Metrics : public SealTest {
  protected:
   std::string text() {
     std::ostringstream out;
-    write_metrics(*store(), out);
+    write_metrics(store(), out);
     return out.str();
   }
 
@@ -53,7 +53,7 @@ class Metrics : public SealTest {
   Answer ask(std::string_view name, const GateName& gate = "erp", bool join = false) {
     Request request{.gate = gate, .visitor = VisitorId::named(name), .permits = Permits{2, 1, 10s}};
     request.line.join = join;
-    return store()->admit(request);
+    return store().admit(request);
   }
 
   Token enters(std::string_view name, const GateName& gate = "erp") {
@@ -82,23 +82,23 @@ TEST_P(Metrics, OfAnEmptyStoreNameTheFamiliesOnly) {
 TEST_P(Metrics, ShowALockAsOnePermitAndCountItsReaders) {
   constexpr std::uint32_t kReaders = 65'536;
   const auto ask_lock = [&](std::string_view name, std::uint32_t weight) {
-    return store()->admit({.gate = "ledger",
-                           .visitor = VisitorId::named(name),
-                           .permits = Permits{kReaders, weight, 10s, true}});
+    return store().admit({.gate = "ledger",
+                          .visitor = VisitorId::named(name),
+                          .permits = Permits{kReaders, weight, 10s, true}});
   };
   const Token writer = std::get<Granted>(ask_lock("ann", kReaders)).token;
   EXPECT_EQ(value("airlock_in_use", {{"gate", "ledger"}}), 1);
   EXPECT_EQ(value("airlock_limit", {{"gate", "ledger"}}), 1);
   EXPECT_EQ(value("airlock_holders", {{"gate", "ledger"}}), 1);
-  EXPECT_TRUE(store()->release(writer));
+  EXPECT_TRUE(store().release(writer));
   EXPECT_EQ(value("airlock_in_use", {{"gate", "ledger"}}), 0);
   (void)ask_lock("ann", 1);
   (void)ask_lock("bob", 1);
-  store()->set_limit("ledger", 3);
+  store().set_limit("ledger", 3);
   EXPECT_EQ(value("airlock_in_use", {{"gate", "ledger"}}), 1);
   EXPECT_EQ(value("airlock_limit", {{"gate", "ledger"}}), 1);
   EXPECT_EQ(value("airlock_holders", {{"gate", "ledger"}}), 2);
-  store()->set_limit("ledger", 0);
+  store().set_limit("ledger", 0);
   EXPECT_EQ(value("airlock_limit", {{"gate", "ledger"}}), 0);
 }
 
@@ -119,7 +119,7 @@ TEST_P(Metrics, CountRefusalsByReason) {
   enters("ann");
   enters("bob");
   for (int i = 0; i < 3; ++i) (void)ask("cid");
-  store()->pause("erp", 1s);
+  store().pause("erp", 1s);
   (void)ask("cid");
   EXPECT_THAT(values("airlock_refused_total", "reason"),
               ElementsAre(std::pair("full", 3), std::pair("rate", 0), std::pair("paused", 1),
@@ -131,7 +131,7 @@ TEST_P(Metrics, CountWhatWasLostByReason) {
   after(10s);
   enters("bob");
   enters("cid");
-  store()->revoke("erp", std::nullopt, Store::Revoke::now);
+  store().revoke("erp", std::nullopt, Revoke::now);
   EXPECT_THAT(values("airlock_leases_lost_total", "reason"),
               ElementsAre(std::pair("expired", 1), std::pair("revoked", 2), std::pair("died", 0)));
 }
@@ -141,8 +141,8 @@ TEST_P(Metrics, CountHandOversMissedAndWaitersGone) {
   enters("bob");
   waits("cid");
   waits("dan");
-  store()->leave("erp", VisitorId::named("dan"));
-  store()->release(ann);
+  store().leave("erp", VisitorId::named("dan"));
+  store().release(ann);
   after(1s);
   EXPECT_EQ(value("airlock_handovers_missed_total", {{"gate", "erp"}}), 1);
   EXPECT_EQ(value("airlock_abandoned_total", {{"gate", "erp"}}), 1);
@@ -153,11 +153,11 @@ TEST_P(Metrics, TellHowLongThoseAdmittedHadWaited) {
   const Token bob = enters("bob");
   waits("cid");
   after(250ms);
-  store()->release(ann);
+  store().release(ann);
   enters("cid");  // The claim.
   waits("dan");
   after(3s);
-  store()->release(bob);
+  store().release(bob);
   enters("dan");
   EXPECT_THAT(values("airlock_wait_seconds_bucket", "le"),
               ElementsAre(std::pair("0.001", 2), std::pair("0.005", 2), std::pair("0.01", 2),
@@ -170,16 +170,16 @@ TEST_P(Metrics, TellHowLongThoseAdmittedHadWaited) {
 
 TEST_P(Metrics, HaveNoLimitWhereNobodyAskedForPermits) {
   const std::vector<Rate> rates{Rate::parse("10/s")};
-  (void)store()->admit({.gate = "api", .visitor = VisitorId::random(), .rates = rates});
+  (void)store().admit({.gate = "api", .visitor = VisitorId::random(), .rates = rates});
   EXPECT_EQ(value("airlock_admitted_total", {{"gate", "api"}}), 1);
   EXPECT_EQ(value("airlock_limit", {{"gate", "api"}}), -1);
-  store()->set_limit("closed", 0);
+  store().set_limit("closed", 0);
   EXPECT_EQ(value("airlock_limit", {{"gate", "closed"}}), 0);
 }
 
 TEST_P(Metrics, ShowTheLimitInEffect) {
   enters("ann");
-  store()->set_limit("erp", 7);
+  store().set_limit("erp", 7);
   EXPECT_EQ(value("airlock_limit", {{"gate", "erp"}}), 7);
 }
 
@@ -195,9 +195,9 @@ TEST_P(Metrics, AreOfThoseGatesThatAreWanted) {
   enters("ann", "erp");
   enters("ann", "user:17");
   std::ostringstream out;
-  write_metrics(*store(), out, [](std::string_view gate) { return !gate.starts_with("user:"); });
-  EXPECT_EQ(store()->calls("survey"), 1U);
-  EXPECT_EQ(store()->calls("look"), 0U) << "which copies holders and waiters";
+  write_metrics(store(), out, [](std::string_view gate) { return !gate.starts_with("user:"); });
+  EXPECT_EQ(store().calls("survey"), 1U);
+  EXPECT_EQ(store().calls("look"), 0U) << "which copies holders and waiters";
   std::set<std::string> gates;
   for (const Family& family : prometheus::parse(out.str()))
     for (const Sample& sample : family.samples)
@@ -207,9 +207,9 @@ TEST_P(Metrics, AreOfThoseGatesThatAreWanted) {
 
 TEST_P(Metrics, AreNotWrittenInPartWhenTheStoreFails) {
   enters("ann");
-  store()->fail_next(1, StoreError::Kind::unavailable);
+  store().fail_next(1, StoreError::Kind::unavailable);
   std::ostringstream out;
-  EXPECT_THROW(write_metrics(*store(), out), StoreError);
+  EXPECT_THROW(write_metrics(store(), out), StoreError);
   EXPECT_EQ(out.str(), "");
 }
 
@@ -220,13 +220,13 @@ struct Dotted : std::numpunct<char> {
 };
 
 TEST_P(Metrics, DoNotDependOnHowTheStreamWritesNumbers) {
-  (void)store()->admit({.gate = "big",
-                        .visitor = VisitorId::random(),
-                        .permits = Permits{.limit = 1'000'000, .weight = 123'456}});
+  (void)store().admit({.gate = "big",
+                       .visitor = VisitorId::random(),
+                       .permits = Permits{.limit = 1'000'000, .weight = 123'456}});
   std::ostringstream out;
   out.imbue(std::locale(out.getloc(), new Dotted));
   out << std::hex << std::setw(100'000);
-  write_metrics(*store(), out);
+  write_metrics(store(), out);
   EXPECT_EQ(out.str(), text());
   EXPECT_EQ(value("airlock_in_use", {{"gate", "big"}}), 123'456);
 }

@@ -74,14 +74,14 @@ TEST_P(MutexTest, GivesUpInTime) {
 TEST_P(MutexTest, TellsWhenItIsLost) {
   ledger_.lock();
   const std::stop_token lost = ledger_.lost();
-  store_->revoke("ledger", {}, Store::Revoke::graceful);
+  store_.revoke("ledger", {}, Revoke::graceful);
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
   EXPECT_FALSE(ledger_.valid());
   ledger_.unlock();
 }
 
 TEST_P(MutexTest, LockThrowsWhatTheStoreThrows) {
-  store_->down(true);
+  store_.down(true);
   EXPECT_THROW(ledger_.lock(), SealAcquiringError);
 }
 
@@ -93,7 +93,7 @@ TEST_P(MutexTest, KeysAreLockedApart) {
   EXPECT_FALSE(orders.try_lock("1"));
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(orders.try_lock("1", {.max_wait = kForever, .stop = stop.get_token()}));
+  EXPECT_FALSE(orders.try_lock_for("1", kForever, {.stop = stop.get_token()}));
 }
 
 // --- whose it is ---
@@ -171,7 +171,7 @@ TEST_P(MutexTest, AReaderGivesItsOwnLeaseBack) {
   EXPECT_NE(mine, theirs);
   ledger_.unlock_shared();
   ASSERT_TRUE(is_left_with(1, "ledger"));
-  EXPECT_EQ(store_->look("ledger")->holders.front().fence, theirs);
+  EXPECT_EQ(store_.look("ledger")->holders.front().fence, theirs);
   done.set_value();
 }
 
@@ -227,8 +227,8 @@ TEST_P(MutexTest, ItsEndUnlocksWhateverIsLocked) {
 
 // The store never refuses one who waits for ever; should it do so all the same, that is no lock.
 TEST_P(MutexTest, ARefusalIsNoLock) {
-  const auto refusing = std::make_shared<HookedStore>(store_);
-  refusing->refuse_with({.reason = Reason::line_full});
+  const HookedStore refusing(store_);
+  refusing.refuse_with({.reason = Reason::line_full});
   Mutex mutex(refusing, "ledger");
   EXPECT_THROW(mutex.lock(), BulkheadFullError);
   EXPECT_THROW(mutex.lock_shared(), BulkheadFullError);

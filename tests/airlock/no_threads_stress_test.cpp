@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/temp_dir.hpp"
 #include "support/chaos.hpp"
@@ -51,13 +51,13 @@ class Crowd {
   }
 
  private:
-  [[nodiscard]] std::shared_ptr<Store> open() const {
+  [[nodiscard]] Store open() const {
     return shm::make_store({.dir = dir_.path()}, Clock::system());
   }
 
   void visit(int number) {
     for (int i = number; std::chrono::steady_clock::now() < end_; ++i) {
-      const std::shared_ptr<Store> store = open();
+      const Store store = open();
       const Airlock gate(store, kGate, {.limit = kLimit, .ttl = 5s, .max_wait = 5s});
       try {
         Outcome<Lease> lease = i % 2 == 0 ? gate.enter() : gate.join().wait();
@@ -65,7 +65,7 @@ class Crowd {
       } catch (const SealAcquiringError&) {
         ++failed_;
       }
-      if (!drain(store, 0s)) ++leaked_;
+      if (!store.drain(0s)) ++leaked_;
     }
   }
 
@@ -85,7 +85,7 @@ class Crowd {
 
   // In the store when everybody is gone.
   [[nodiscard]] std::uint64_t left() const {
-    const auto view = open()->look(kGate);
+    const auto view = open().look(kGate);
     return view ? view->holders.size() + view->line.size() : 0;
   }
 

@@ -4,15 +4,16 @@
 #include <optional>
 #include <string>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
 #include "airlock/health_guard.hpp"
 #include "airlock/mutex.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "airlock/worker.hpp"
+#include "testing/stepped_clock.hpp"
 
 // No thread can be started. That is an answer: nothing is left behind, and the next call tries again.
 
@@ -21,19 +22,12 @@ namespace {
 
 constexpr const char* kGate = "erp";
 
-// The StoreError itself, or the one below.
 template <typename Call>
 std::optional<StoreError> store_failure(Call call) {
   try {
     call();
   } catch (const StoreError& error) {
     return error;
-  } catch (const SealAcquiringError& error) {
-    try {
-      std::rethrow_if_nested(error);
-    } catch (const StoreError& cause) {
-      return cause;
-    }
   }
   return std::nullopt;
 }
@@ -52,7 +46,7 @@ class WithoutThreads : public WaitingTest {
   void expect_nothing_left() {
     EXPECT_EQ(holders(kGate), 0U);
     EXPECT_EQ(waiting(kGate), 0U);
-    EXPECT_TRUE(drain(store_, 0s));
+    EXPECT_TRUE(store_.drain(0s));
   }
 
   const Airlock erp_{store_, kGate, {.limit = 1, .ttl = 3s, .max_wait = kForever}};
@@ -111,7 +105,7 @@ TEST_P(WithoutThreads, ALeaseThatCannotTellIsStillALease) {
   }
   EXPECT_TRUE(lease->valid());
   const std::stop_token lost = lease->lost();
-  store_->revoke(kGate, {}, Store::Revoke::graceful);
+  store_.revoke(kGate, {}, Revoke::graceful);
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
 }
 
@@ -121,14 +115,14 @@ TEST_P(WithoutThreads, AnAdoptedTokenStaysDetached) {
     Outcome<Lease> lease = erp_.try_enter();
     token = lease->detach();
   }
-  const auto fresh = std::make_shared<testing::FaultyStore>(inner_);  // A keeper without a thread.
+  const auto fresh = testing::FaultyStore(inner_);  // A keeper without a thread.
   {
     const NoThreads none;
     expect_no_thread([&] { (void)Lease::adopt(fresh, *token, 30s); });
   }
   EXPECT_EQ(holders(kGate), 1U);
-  EXPECT_EQ(store_->look(kGate)->holders.front().hold, Hold::detached);
-  EXPECT_TRUE(drain(fresh, 0s));
+  EXPECT_EQ(store_.look(kGate)->holders.front().hold, Hold::detached);
+  EXPECT_TRUE(fresh.drain(0s));
   EXPECT_NO_THROW(Lease::adopt(fresh, *token, 30s).release());
 }
 
@@ -139,7 +133,7 @@ TEST_P(WithoutThreads, ALossIsToldLater) {
   ASSERT_TRUE(lease);
   {
     const NoThreads none;
-    ASSERT_TRUE(store_->lose(lease->token()));
+    ASSERT_TRUE(store_.lose(lease->token()));
     pass(3s);
     EXPECT_FALSE(lease->valid());
     EXPECT_EQ(log->last().kind, Event::Kind::accepted);
@@ -155,12 +149,12 @@ TEST_P(WithoutThreads, AHealthGuardIsNotMade) {
 
 TEST_P(WithoutThreads, AWatchIsRefusedOrCalled) {
   Request request{.gate = kGate, .visitor = VisitorId::named("in"), .permits = Permits{.limit = 1}};
-  const Answer inside = store_->admit(request);
+  const Answer inside = store_.admit(request);
   request.visitor = VisitorId::named("waits");
   request.line.join = true;
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(request)));
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(request)));
   std::atomic<bool> told = false;
-  const auto watch = [&] { return store_->watch(kGate, request.visitor, [&] { told = true; }); };
+  const auto watch = [&] { return store_.watch(kGate, request.visitor, [&] { told = true; }); };
   try {
     const NoThreads none;
     (void)watch();
@@ -168,16 +162,16 @@ TEST_P(WithoutThreads, AWatchIsRefusedOrCalled) {
     EXPECT_EQ(error.kind(), StoreError::Kind::no_room);
   }
   ASSERT_TRUE(watch());
-  ASSERT_TRUE(store_->release(std::get<Granted>(inside).token));
+  ASSERT_TRUE(store_.release(std::get<Granted>(inside).token));
   EXPECT_TRUE(eventually([&] { return told.load(); }));
 }
 
 AIRLOCK_WAITING_SUITE(WithoutThreads);
 
 TEST(Worker, TriesAgainAfterItsThreadCouldNotBeStarted) {
-  testing::ManualClock clock;
+  internal::SteppedClock clock;
   std::atomic<int> works = 0;
-  keeping::Worker worker("worker", clock, [&] {
+  internal::Worker worker("worker", clock, [&] {
     worker.plan(kForever);
     ++works;
     works.notify_all();

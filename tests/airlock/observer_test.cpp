@@ -6,11 +6,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
-#include "airlock/keyed_bulkhead.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 #include "airlock/support/log.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
@@ -43,11 +42,21 @@ class ObserverTest : public WaitingTest {
   std::shared_ptr<Log> log_ = std::make_shared<Log>();
 };
 
+TEST_P(ObserverTest, MayBeAPlainCallable) {
+  std::vector<Kind> heard;
+  const Airlock erp(store_, kGate, {.limit = 1, .observer = [&](const Event& event) {
+                                      heard.push_back(event.kind);
+                                    }});
+  const Outcome<Lease> first = erp.try_enter();
+  const Outcome<Lease> second = erp.try_enter();
+  EXPECT_THAT(heard, ElementsAre(Kind::accepted, Kind::rejected));
+}
+
 TEST_P(ObserverTest, HearsOfAWaitFromBeginningToEnd) {
   const Airlock erp(store_, kGate, {.limit = 1, .max_wait = 1h, .observer = log_});
   Outcome<Lease> holder = erp.try_enter();
   Place first = erp.join();
-  Place second = erp.join({.max_wait = 5s});
+  Place second = erp.join_for(5s);
   pass(5s, 2);  // airlock-keep and airlock-enter
   EXPECT_FALSE(second.wait());
   holder->release();
@@ -66,7 +75,7 @@ TEST_P(ObserverTest, HearsOnceThatALeaseIsLost) {
   const Airlock erp(store_, kGate, {.limit = 1, .ttl = 30s, .observer = log_});
   const Outcome<Lease> lease = erp.try_enter();
   const std::stop_token lost = lease->lost();
-  store_->revoke(kGate, {}, Store::Revoke::graceful);
+  store_.revoke(kGate, {}, Revoke::graceful);
   ASSERT_TRUE(eventually([&] { return log_->last().kind == Kind::lost; }));
   EXPECT_EQ(log_->last().gate, kGate);
   EXPECT_TRUE(lost.stop_requested());
@@ -76,7 +85,7 @@ TEST_P(ObserverTest, HearsOnceThatALeaseIsLost) {
 
 TEST_P(ObserverTest, HearsOnceThoughARenewalIsRefusedAfterTheAlarm) {
   Turnstile turnstile;
-  const auto slow = std::make_shared<HookedStore>(store_, [&](std::string_view step) {
+  const HookedStore slow(store_, [&](std::string_view step) {
     if (step == "renew") turnstile.pass();
   });
   const Airlock erp(slow, kGate, {.limit = 1, .ttl = 30s, .observer = log_});
@@ -96,7 +105,7 @@ TEST_P(ObserverTest, HearsOnceThoughARenewalIsRefusedAfterTheAlarm) {
 TEST_P(ObserverTest, HearsOfALossAlsoWhereNobodyAskedForIt) {
   const Airlock erp(store_, kGate, {.limit = 1, .ttl = 30s, .observer = log_});
   const Outcome<Lease> lease = erp.try_enter();
-  store_->down(true);
+  store_.down(true);
   pass(31s);
   EXPECT_TRUE(eventually([&] { return log_->last().kind == Kind::lost; }));
 }
@@ -104,7 +113,7 @@ TEST_P(ObserverTest, HearsOfALossAlsoWhereNobodyAskedForIt) {
 TEST_P(ObserverTest, HearsOfALossBeforeItsTimeWhenARenewalIsRefused) {
   const Airlock erp(store_, kGate, {.limit = 1, .ttl = 30s, .observer = log_});
   const Outcome<Lease> lease = erp.try_enter();
-  ASSERT_TRUE(store_->lose(lease->token()));
+  ASSERT_TRUE(store_.lose(lease->token()));
   pass(10s);
   EXPECT_TRUE(eventually([&] { return log_->last().kind == Kind::lost; }));
 }
@@ -129,7 +138,7 @@ TEST_P(ObserverTest, HearsNothingOfALeaseThatWasGivenBack) {
 
 TEST_P(ObserverTest, HearsWhichGateWasNotGivenBack) {
   const KeyedBulkhead tenants(store_, "vendor", {.limit = 1, .observer = log_});
-  tenants.call("acme", [&] { store_->fail_next(1, StoreError::Kind::busy); });
+  tenants.call("acme", [&] { store_.fail_next(1, StoreError::Kind::busy); });
   EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted, Kind::release_failed));
   EXPECT_EQ(log_->last().gate, tenants.gate("acme").text());
 }
@@ -139,7 +148,7 @@ TEST_P(ObserverTest, HearsWhatAnOutagePolicyDoes) {
   const Airlock open(store_, "open", {.limit = 1, .outage = Outage::open, .observer = log_});
   const Airlock local(store_, "local",
                       {.limit = 9, .outage = Outage::local, .local_limit = 1, .observer = log_});
-  store_->down(true);
+  store_.down(true);
   EXPECT_THROW((void)closed.enter(), SealAcquiringError);
   EXPECT_EQ(log_->last().kind, Kind::failed);
   EXPECT_TRUE(open.enter());
@@ -165,13 +174,13 @@ TEST_P(ObserverTest, MayThrowWheneverItIsTold) {
     const Lease lease = erp.acquire();  // accepted
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_FALSE(erp.try_acquire({.max_wait = 1h, .stop = stop.get_token()}));  // queued, rejected
+    EXPECT_FALSE(erp.try_acquire_for(1h, {.stop = stop.get_token()}));  // queued, rejected
     const std::stop_token lost = lease.lost();
-    store_->revoke(kGate, {}, Store::Revoke::now);
+    store_.revoke(kGate, {}, Revoke::now);
     EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
     EXPECT_TRUE(eventually([&] { return observer_failures() == before + 4; }));  // lost
   }
-  erp.call([&] { store_->fail_next(1, StoreError::Kind::busy); });  // accepted, release_failed
+  erp.call([&] { store_.fail_next(1, StoreError::Kind::busy); });  // accepted, release_failed
   EXPECT_EQ(observer_failures(), before + 6);
   EXPECT_EQ(waiting(kGate), 0U);
 }
@@ -187,7 +196,7 @@ TEST_P(ObserverTest, MayTakeLongAndOtherLeasesAreStillRenewed) {
   const Outcome<Lease> lost = erp.try_enter();
   const Outcome<Lease> kept = erp.try_enter();
   const std::stop_token token = lost->lost();
-  store_->revoke(kGate, lost->token().visitor, Store::Revoke::graceful);
+  store_.revoke(kGate, lost->token().visitor, Revoke::graceful);
   turnstile.await_somebody();
   EXPECT_TRUE(token.stop_requested()) << "who has it was told first";
   pass(90s);
@@ -202,7 +211,7 @@ TEST_P(ObserverTest, AStopCallbackMayTakeLongAndOtherLeasesAreStillRenewed) {
   const Outcome<Lease> kept = erp.try_enter();
   Turnstile turnstile;
   const std::stop_callback on_lost(lost->lost(), [&] { turnstile.pass(); });
-  store_->revoke(kGate, lost->token().visitor, Store::Revoke::graceful);
+  store_.revoke(kGate, lost->token().visitor, Revoke::graceful);
   turnstile.await_somebody();
   pass(90s);
   EXPECT_TRUE(kept->valid());
@@ -249,14 +258,14 @@ TEST_P(ObserverTest, MayGiveBackWhatWasLostAndEnterAgain) {
   const auto revive = does([&](const Event& event) {
     if (event.kind != Kind::lost) return;
     lease.reset();
-    EXPECT_TRUE(flush(store_, 1min));
+    EXPECT_TRUE(store_.flush(1min));
     lease = erp->try_enter().value();
     again = true;
   });
   erp.emplace(store_, kGate, AirlockOptions{.limit = 1, .observer = revive});
   lease = erp->try_enter().value();
   (void)lease->lost();
-  store_->revoke(kGate, {}, Store::Revoke::graceful);
+  store_.revoke(kGate, {}, Revoke::graceful);
   ASSERT_TRUE(eventually([&] { return again.load(); }));
   EXPECT_TRUE(lease->valid());
 }
@@ -272,7 +281,7 @@ TEST_P(ObserverTest, AStopCallbackMayAskTheLeaseAndEnterAgain) {
     lease = erp.try_enter().value();
     again = lease->valid();
   });
-  store_->revoke(kGate, {}, Store::Revoke::graceful);
+  store_.revoke(kGate, {}, Revoke::graceful);
   EXPECT_TRUE(eventually([&] { return again.load(); }));
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 
 namespace airlock {
 namespace {

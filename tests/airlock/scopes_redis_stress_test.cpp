@@ -52,7 +52,7 @@ class ScopeStorm {
       proxy_.set(Fault::none);
     }
     const bool is_free =
-        becomes_true([this] { return direct_->look("gate")->counts.holders == 0; }, 5s);
+        becomes_true([this] { return direct_.look("gate")->counts.holders == 0; }, 5s);
     std::printf("%llu entered, %llu not decided\n", static_cast<unsigned long long>(entered_),
                 static_cast<unsigned long long>(failed_));
     return {.scenario = "scopes that throw (redis)",
@@ -104,9 +104,8 @@ class ScopeStorm {
   testing::RedisServer server_;
   std::mt19937_64 random_{trial::trial_seed()};
   testing::ChaosProxy proxy_{server_.socket(), server_.folder(), random_()};
-  const std::shared_ptr<Store> store_ =
-      redis::make_store({.address = proxy_.address(), .timeout = kTimeout});
-  const std::shared_ptr<Store> direct_ = redis::make_store({.address = server_.address()});
+  const Store store_ = redis::make_store({.address = proxy_.address(), .timeout = kTimeout});
+  const Store direct_ = redis::make_store({.address = server_.address()});
   const Bulkhead bulkhead_{store_, "gate", {.limit = kThreads}};
   std::uint64_t cuts_ = 0;
   std::atomic<std::uint64_t> entered_ = 0, refused_ = 0, failed_ = 0, late_ = 0;

@@ -7,12 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/composite_seal.hpp"
 #include "airlock/event_isolation.hpp"
-#include "airlock/group_seal.hpp"
 #include "airlock/lock_seal.hpp"
+#include "airlock/multi_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
 #include "store/support/chaos_proxy.hpp"
 #include "store/support/child.hpp"
@@ -44,7 +44,7 @@ class Scopes : public ::testing::Test {
   }
 
   const std::string prefix_ = testing::unused_prefix();
-  const std::shared_ptr<Store> store_ = open_store(uri());
+  const Store store_ = open_store(uri());
 };
 
 // In short threads: under the address sanitizer an exception leaves frames in use on the fake stack
@@ -78,7 +78,7 @@ TEST_F(Scopes, LeasesThatEndAreFreeAtOnceAndCostNoRoundTrip) {
 }
 
 TEST_F(Scopes, ALockThatEndedByScopeIsFreeForOneWhoDoesNotWait) {
-  const EventIsolation isolation(store_, {.acquire_timeout = 0s});
+  const EventIsolation isolation(store_, {.max_wait = 0s});
   for (int i = 0; i < 500; ++i) {
     EXPECT_NO_THROW((void)isolation.lock({.chat = 1, .user = 2})) << "lock " << i;
   }
@@ -113,7 +113,7 @@ TEST_F(Scopes, EverythingElseAtTheGateComesAfterTheRelease) {
     (void)bulkhead.acquire();
     ASSERT_EQ(bulkhead.available_slots(), 1U) << i;
     (void)bulkhead.acquire();
-    ASSERT_EQ(store_->look("group/a")->counts.holders, 0U) << i;
+    ASSERT_EQ(store_.look("group/a")->counts.holders, 0U) << i;
     (void)bulkhead.acquire();
     const Outcome<Admission> sealed = one.try_acquire();
     ASSERT_TRUE(sealed) << i;
@@ -145,7 +145,7 @@ TEST_F(Scopes, AChildDoesNotKeepItsParentOut) {
   const Bulkhead bulkhead(store_, "erp", {.limit = 1});
   for (int i = 0; i < 20; ++i) {
     (void)bulkhead.acquire();
-    Child child([&] { (void)store_->look("erp"); });
+    Child child([&] { (void)store_.look("erp"); });
     ASSERT_TRUE(bulkhead.try_acquire()) << i;
     EXPECT_TRUE(child.wait());
   }
@@ -153,10 +153,10 @@ TEST_F(Scopes, AChildDoesNotKeepItsParentOut) {
 
 TEST_F(Scopes, WhoeverOpensTheStoreAfterItsEndFindsEverythingFree) {
   for (int i = 0; i < 50; ++i) {
-    std::shared_ptr<Store> store = open_store(uri());
+    Store store = open_store(uri());
     (void)Bulkhead(store, "erp", {.limit = 1}).acquire();
-    store.reset();
-    ASSERT_EQ(store_->look("erp")->counts.holders, 0U) << i;
+    store = {};
+    ASSERT_EQ(store_.look("erp")->counts.holders, 0U) << i;
   }
 }
 

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/support/waiting_test.hpp"
 #include "support/in_child.hpp"
 

@@ -6,10 +6,11 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
-#include "airlock/keyed_bulkhead.hpp"
+#include "airlock/airlock_gate.hpp"
+#include "airlock/bulkhead.hpp"
 #include "airlock/mutex.hpp"
 #include "airlock/support/waiting_test.hpp"
+#include "store/backend.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
 #include "store/support/stopping_clock.hpp"
@@ -23,7 +24,7 @@ namespace {
 
 class AStoppedShard : public ::testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> open(Duration timeout = 1s) const {
+  [[nodiscard]] Store open(Duration timeout = 1s) const {
     return shm::make_store({.dir = dir_.path(), .timeout = timeout}, Clock::system());
   }
 
@@ -32,9 +33,9 @@ class AStoppedShard : public ::testing::Test {
     Child child([&] {
       StoppingClock clock;
       const auto store = shm::make_store({.dir = dir_.path()}, clock);
-      (void)store->look(gate);
+      (void)store.look(gate);
       clock.stop_at_next_step();
-      (void)store->look(gate);
+      (void)store.look(gate);
     });
     child.wait_until_stopped();
     return child;
@@ -43,7 +44,7 @@ class AStoppedShard : public ::testing::Test {
   // Whether the gate is in a shard that is locked.
   [[nodiscard]] bool is_stopped(const GateName& gate) const {
     try {
-      (void)impatient_->look(gate);
+      (void)impatient_.look(gate);
       return false;
     } catch (const StoreError& error) {
       EXPECT_EQ(error.kind(), StoreError::Kind::busy);
@@ -52,8 +53,8 @@ class AStoppedShard : public ::testing::Test {
   }
 
   TempDir dir_;
-  std::shared_ptr<Store> store_ = open();
-  std::shared_ptr<Store> impatient_ = open(20ms);
+  Store store_ = open();
+  Store impatient_ = open(20ms);
 };
 
 TEST_F(AStoppedShard, CostsNoLeaseInOthers) {
@@ -92,10 +93,10 @@ TEST_F(AStoppedShard, FailsNoCallInOthers) {
 TEST_F(AStoppedShard, IsWaitedForOnceAndTheOthersAreRenewedAndGivenBack) {
   const auto store = open(200ms);
   std::vector<RenewItem> renewals;
-  std::vector<ReleaseItem> releases;
+  std::vector<internal::ReleaseItem> releases;
   for (int i = 0; i < 45; ++i) {
     const std::string gate = "gate" + std::to_string(i % 9 == 0 ? 0 : i);
-    const Answer answer = store->admit(
+    const Answer answer = store.admit(
         {.gate = gate, .visitor = VisitorId::random(), .permits = Permits{.limit = 9, .ttl = 1h}});
     Token token = std::get<Granted>(answer).token;
     token.place = 0;  // As if its text had been read.
@@ -107,7 +108,7 @@ TEST_F(AStoppedShard, IsWaitedForOnceAndTheOthersAreRenewedAndGivenBack) {
   testing::FaultyStore faulty(store);  // It hands on what it is given.
   EXPECT_THROW(faulty.renew(renewals), StoreError);
   EXPECT_LT(std::chrono::steady_clock::now() - began, 4 * 200ms) << "five items wait once";
-  store->release_all(releases);
+  internal::backend_of(store)->release_all(releases);
   for (std::size_t i = 0; i < renewals.size(); ++i) {
     const bool is_healthy = !is_stopped(renewals[i].token.gate);
     EXPECT_EQ(renewals[i].result, is_healthy ? Renewal::renewed : Renewal::unknown) << i;

@@ -6,8 +6,9 @@
 #include <thread>
 
 #include "airlock/testing.hpp"
+#include "testing/stepped_clock.hpp"
 
-namespace airlock::keeping {
+namespace airlock::internal {
 namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
@@ -19,7 +20,7 @@ class WorkerTest : public ::testing::Test {
     for (int seen = works_; seen < times; seen = works_) works_.wait(seen);
   }
 
-  testing::ManualClock clock_;
+  internal::SteppedClock clock_;
   std::atomic<int> works_ = 0;
   Worker worker_{"worker", clock_, [this] {
                    worker_.plan(kForever);
@@ -53,4 +54,4 @@ TEST_F(WorkerTest, WorksWhenTheTimeHasCome) {
 }
 
 }  // namespace
-}  // namespace airlock::keeping
+}  // namespace airlock::internal

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "airlock/testing.hpp"
+#include "testing/stepped_clock.hpp"
 
 namespace airlock::base {
 namespace {
@@ -23,7 +24,7 @@ class BreakerTest : public ::testing::Test {
     return passed;
   }
 
-  airlock::testing::ManualClock clock_;
+  airlock::internal::SteppedClock clock_;
   Breaker breaker_{10ms, 1s};
 };
 

@@ -1,4 +1,4 @@
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
 #include <gtest/gtest.h>
 

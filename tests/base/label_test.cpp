@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "airlock/visitor.hpp"
+#include "airlock/token.hpp"
 #include "base/quote.hpp"
 
 namespace airlock::base {

@@ -6,10 +6,12 @@
 
 #include "airlock/error.hpp"
 #include "airlock/testing.hpp"
+#include "testing/stepped_clock.hpp"
 
 namespace airlock::testing {
 namespace {
 
+using internal::SteppedClock;
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
 
 // A thread's wait as the keeper would do it: until a deadline, or until told to stop.
@@ -35,12 +37,12 @@ class Sleeper {
   bool stopped_ = false;
 };
 
-void await_waiting(const ManualClock& clock, std::size_t count) {
+void await_waiting(const SteppedClock& clock, std::size_t count) {
   while (clock.waiting() != count) std::this_thread::yield();
 }
 
-TEST(ManualClock, StandsStillUntilAdvanced) {
-  ManualClock clock;
+TEST(SteppedClock, StandsStillUntilAdvanced) {
+  SteppedClock clock;
   const Instant start = clock.now();
   const Instant wall = clock.wall();
   EXPECT_EQ(start, 1'000s);
@@ -50,8 +52,8 @@ TEST(ManualClock, StandsStillUntilAdvanced) {
   EXPECT_EQ(clock.wall(), wall + 1500ms);
 }
 
-TEST(ManualClock, TheWallJumpsAlone) {
-  ManualClock clock;
+TEST(SteppedClock, TheWallJumpsAlone) {
+  SteppedClock clock;
   const Instant start = clock.now();
   clock.set_wall(5s);
   EXPECT_EQ(clock.wall(), 5s);
@@ -60,15 +62,15 @@ TEST(ManualClock, TheWallJumpsAlone) {
   EXPECT_EQ(clock.wall(), 6s);
 }
 
-TEST(ManualClock, RefusesToGoBackAndStopsAtForever) {
-  ManualClock clock;
+TEST(SteppedClock, RefusesToGoBackAndStopsAtForever) {
+  SteppedClock clock;
   EXPECT_THROW(clock.advance(-1us), InvalidArgument);
   clock.advance(kForever);
   EXPECT_EQ(clock.now(), kForever);
 }
 
-TEST(ManualClock, APastDeadlineDoesNotWait) {
-  ManualClock clock;
+TEST(SteppedClock, APastDeadlineDoesNotWait) {
+  SteppedClock clock;
   Sleeper(clock).sleep_until(clock.now());
   std::mutex mutex;
   std::condition_variable changed;
@@ -77,8 +79,8 @@ TEST(ManualClock, APastDeadlineDoesNotWait) {
   EXPECT_TRUE(lock.owns_lock());
 }
 
-TEST(ManualClock, AdvanceWakesThoseWhoseTimeHasCome) {
-  ManualClock clock;
+TEST(SteppedClock, AdvanceWakesThoseWhoseTimeHasCome) {
+  SteppedClock clock;
   Sleeper soon(clock);
   Sleeper later(clock);
   std::jthread first([&, deadline = clock.now() + 1s] { soon.sleep_until(deadline); });
@@ -92,8 +94,8 @@ TEST(ManualClock, AdvanceWakesThoseWhoseTimeHasCome) {
   EXPECT_EQ(clock.waiting(), 0U);
 }
 
-TEST(ManualClock, ANotificationEndsAWaitBeforeItsTime) {
-  ManualClock clock;
+TEST(SteppedClock, ANotificationEndsAWaitBeforeItsTime) {
+  SteppedClock clock;
   Sleeper sleeper(clock);
   std::jthread thread([&] { sleeper.sleep_until(kForever); });
   await_waiting(clock, 1);
@@ -103,10 +105,10 @@ TEST(ManualClock, ANotificationEndsAWaitBeforeItsTime) {
 }
 
 // The wait may begin at any moment of the advance; a lost wake-up would hang this test.
-TEST(ManualClock, NoWakeUpIsLostBetweenTheQuestionAndTheSleep) {
+TEST(SteppedClock, NoWakeUpIsLostBetweenTheQuestionAndTheSleep) {
   constexpr int kRounds = 2'000;
   constexpr std::size_t kThreads = 4;
-  ManualClock clock;
+  SteppedClock clock;
   std::atomic<std::size_t> awake{kThreads};
   std::vector<std::jthread> threads;
   for (std::size_t t = 0; t < kThreads; ++t) {
@@ -122,8 +124,8 @@ TEST(ManualClock, NoWakeUpIsLostBetweenTheQuestionAndTheSleep) {
   EXPECT_EQ(clock.waiting(), 0U);
 }
 
-TEST(ManualClock, SeveralThreadsMayAdvance) {
-  ManualClock clock;
+TEST(SteppedClock, SeveralThreadsMayAdvance) {
+  SteppedClock clock;
   Sleeper sleeper(clock);
   std::jthread waiter([&] { sleeper.sleep_until(1'002s); });
   {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/visitor.hpp"
+#include "airlock/token.hpp"
 #include "base/fork.hpp"
 #include "base/label.hpp"
 #include "base/random.hpp"

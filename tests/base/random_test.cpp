@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/visitor.hpp"
+#include "airlock/token.hpp"
 #include "base/fork.hpp"
 
 namespace airlock::base {

@@ -35,8 +35,8 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"100/s,burst=20", {.count = 100, .period = 1s, .burst = 20}},
         Pair{"100/s,burst=100", {.count = 100, .period = 1s, .burst = 100}},
         Pair{"1000000/d,burst=1000", {.count = 1'000'000, .period = 24h, .burst = 1'000}},
-        Pair{"5/h,sliding", {.algorithm = Algorithm::sliding_window, .count = 5, .period = 1h}},
-        Pair{"5/h,fixed", {.algorithm = Algorithm::fixed_window, .count = 5, .period = 1h}},
+        Pair{"5/h,sliding", {.count = 5, .period = 1h, .algorithm = Algorithm::sliding_window}},
+        Pair{"5/h,fixed", {.count = 5, .period = 1h, .algorithm = Algorithm::fixed_window}},
         Pair{"2147483648/s", {.count = 2'147'483'648, .period = 1s}},
         Pair{"unlimited", {.algorithm = Algorithm::no_limit}}));
 
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"10/5", {.count = 10, .period = 5s}},
                       Pair{"007/s", {.count = 7, .period = 1s}},
                       Pair{"5/1h,sliding",
-                           {.algorithm = Algorithm::sliding_window, .count = 5, .period = 1h}}));
+                           {.count = 5, .period = 1h, .algorithm = Algorithm::sliding_window}}));
 
 class BadRate : public ::testing::TestWithParam<std::string> {};
 

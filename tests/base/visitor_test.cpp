@@ -1,11 +1,10 @@
-#include "airlock/visitor.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
 #include "airlock/error.hpp"
+#include "airlock/token.hpp"
 
 namespace airlock {
 namespace {

@@ -175,7 +175,7 @@ TEST_P(BadInput, AnotherModeThanTakeWithPermits) {
 }
 
 TEST_P(BadInput, AReservationOfAWindow) {
-  const Rate window{.algorithm = Rate::Algorithm::sliding_window, .count = 1, .period = 1s};
+  const Rate window{.count = 1, .period = 1s, .algorithm = Rate::Algorithm::sliding_window};
   rejects(visitor("newcomer").rate_only().rate(window).mode(RateMode::reserve), {"reserve"});
   rejects(visitor("newcomer").rate_only().rate(kRate).mode(RateMode::reserve).max_delay(-1s), {});
 }

@@ -144,14 +144,14 @@ TEST_P(Composite, RevokingAHandOverAtOnceGivesItsTokensBack) {
   const Token ann = enters("ann").token;
   waits(visitor("bob").cost(3));
   EXPECT_TRUE(releases(ann));
-  EXPECT_EQ(store().revoke(gate(), VisitorId::named("bob"), Store::Revoke::now), 1U);
+  EXPECT_EQ(store().revoke(gate(), VisitorId::named("bob"), Revoke::now), 1U);
   EXPECT_THAT(holders(), IsEmpty());
   EXPECT_EQ(remaining(), 9U);
 }
 
 TEST_P(Composite, RevokingAHolderAtOnceGivesNoTokenBack) {
   enters(visitor("ann").rate(kHourly));
-  EXPECT_EQ(store().revoke(gate(), std::nullopt, Store::Revoke::now), 1U);
+  EXPECT_EQ(store().revoke(gate(), std::nullopt, Revoke::now), 1U);
   EXPECT_EQ(remaining(), 9U);
 }
 
@@ -225,7 +225,7 @@ TEST_P(Composite, ARateThatNobodyWaitsForAnyMoreHurriesNobody) {
 
 TEST_P(Composite, WindowsAreChargedAndRefundedAlike) {
   for (const auto algorithm : {Rate::Algorithm::sliding_window, Rate::Algorithm::fixed_window}) {
-    const Rate window{.algorithm = algorithm, .count = 10, .period = 1h};
+    const Rate window{.count = 10, .period = 1h, .algorithm = algorithm};
     every_visitor.at("gate" + std::to_string(static_cast<int>(algorithm)));
     every_visitor.rates({window});
     until_multiple_of(1h);

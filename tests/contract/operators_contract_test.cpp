@@ -185,7 +185,7 @@ TEST_P(StoreContract, ABargingVisitorDoesNotPassAPause) {
 
 TEST_P(StoreContract, ARevokedHolderHasAGrace) {
   const Token ann = enters("ann").token;
-  EXPECT_EQ(store().revoke(gate(), VisitorId::named("ann"), Store::Revoke::graceful), 1U);
+  EXPECT_EQ(store().revoke(gate(), VisitorId::named("ann"), Revoke::graceful), 1U);
   EXPECT_TRUE(look().holders.at(0).revoked);
   EXPECT_LASTS(look().holders.at(0).remaining, 10'100ms);
   EXPECT_EQ(store().renew(ann, 1min), Renewal::revoked);
@@ -201,7 +201,7 @@ TEST_P(StoreContract, ARevokedHolderHasAGrace) {
 TEST_P(StoreContract, ARevokedHolderMayReleaseBeforeItsGraceEnds) {
   const Token ann = enters("ann").token;
   waits("bob");
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_TRUE(releases(ann));
   EXPECT_THAT(handed(), ElementsAre("bob"));
 }
@@ -212,10 +212,10 @@ TEST_P(StoreContract, ARevokedHolderIsCountedOnceHoweverItEnds) {
   for (const char* name : {"bob", "cid"}) enters(name);
   const Token dan = enters("dan").token;
   EXPECT_TRUE(releases(dan));
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_TRUE(releases(ann));
   EXPECT_EQ(look().counters.revoked, 1U);
-  store().revoke(gate(), VisitorId::named("bob"), Store::Revoke::now);
+  store().revoke(gate(), VisitorId::named("bob"), Revoke::now);
   EXPECT_EQ(look().counters.revoked, 2U);
   after(1min);
   EXPECT_EQ(look().counters.revoked, 3U);
@@ -225,22 +225,22 @@ TEST_P(StoreContract, ARevokedHolderIsCountedOnceHoweverItEnds) {
 TEST_P(StoreContract, AGraceNeverProlongsALease) {
   enters("ann");
   after(25s);
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_LASTS(look().holders.at(0).remaining, 5s);
 }
 
 TEST_P(StoreContract, RevokingTwiceDoesNotProlongTheGrace) {
   enters("ann");
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   after(5s);
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_LASTS(look().holders.at(0).remaining, 5'100ms);
 }
 
 TEST_P(StoreContract, RevokingAtOnceMovesTheSlotAtOnce) {
   const Token ann = enters("ann").token;
   waits("bob");
-  EXPECT_EQ(store().revoke(gate(), std::nullopt, Store::Revoke::now), 1U);
+  EXPECT_EQ(store().revoke(gate(), std::nullopt, Revoke::now), 1U);
   EXPECT_THAT(handed(), ElementsAre("bob"));
   EXPECT_EQ(store().renew(ann, 1min), Renewal::gone);
   EXPECT_FALSE(releases(ann));
@@ -250,17 +250,17 @@ TEST_P(StoreContract, RevokingAtOnceMovesTheSlotAtOnce) {
 TEST_P(StoreContract, RevokingNamesOneHolderOrMeansAll) {
   every_visitor.limit(3);
   for (const char* name : {"ann", "bob", "cid"}) enters(name);
-  EXPECT_EQ(store().revoke(gate(), VisitorId::named("bob"), Store::Revoke::now), 1U);
+  EXPECT_EQ(store().revoke(gate(), VisitorId::named("bob"), Revoke::now), 1U);
   EXPECT_THAT(holders(), ElementsAre("ann", "cid"));
-  EXPECT_EQ(store().revoke(gate(), VisitorId::named("bob"), Store::Revoke::now), 0U);
-  EXPECT_EQ(store().revoke(gate(), std::nullopt, Store::Revoke::now), 2U);
-  EXPECT_EQ(store().revoke("unknown", std::nullopt, Store::Revoke::now), 0U);
+  EXPECT_EQ(store().revoke(gate(), VisitorId::named("bob"), Revoke::now), 0U);
+  EXPECT_EQ(store().revoke(gate(), std::nullopt, Revoke::now), 2U);
+  EXPECT_EQ(store().revoke("unknown", std::nullopt, Revoke::now), 0U);
   EXPECT_THAT(holders(), IsEmpty());
 }
 
 TEST_P(StoreContract, ARevokedHolderThatAsksIsToldTheRestOfItsGrace) {
   enters("ann");
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_LASTS(repeats("ann").expires_in, 10'100ms);
 }
 
@@ -268,7 +268,7 @@ TEST_P(StoreContract, ARevokedHandOverEndsWithItsGraceEvenIfItIsClaimed) {
   const Token ann = enters("ann").token;
   waits("bob");
   EXPECT_TRUE(releases(ann));
-  EXPECT_EQ(store().revoke(gate(), std::nullopt, Store::Revoke::graceful), 1U);
+  EXPECT_EQ(store().revoke(gate(), std::nullopt, Revoke::graceful), 1U);
   (void)ask(visitor("bob"));
   after(10'100ms);
   enters("cid");
@@ -278,7 +278,7 @@ TEST_P(StoreContract, AClaimOfARevokedHandOverIsToldTheRestOfItsGrace) {
   const Token ann = enters("ann").token;
   waits("bob");
   EXPECT_TRUE(releases(ann));
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_LASTS(enters("bob").expires_in, 10'100ms);
 }
 
@@ -286,7 +286,7 @@ TEST_P(StoreContract, AHandOverAfterARevokedOneIsNotRevoked) {
   const Token ann = enters("ann").token;
   waits("bob");
   EXPECT_TRUE(releases(ann));
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   after(1s);
   EXPECT_LASTS(enters("bob").expires_in, 30s);
   EXPECT_FALSE(look().holders.at(0).revoked);

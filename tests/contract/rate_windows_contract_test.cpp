@@ -14,11 +14,11 @@ namespace {
 using Algorithm = Rate::Algorithm;
 
 constexpr Rate sliding(std::uint32_t count, Duration period) {
-  return {.algorithm = Algorithm::sliding_window, .count = count, .period = period};
+  return {.count = count, .period = period, .algorithm = Algorithm::sliding_window};
 }
 
 constexpr Rate fixed(std::uint32_t count, Duration period) {
-  return {.algorithm = Algorithm::fixed_window, .count = count, .period = period};
+  return {.count = count, .period = period, .algorithm = Algorithm::fixed_window};
 }
 
 class RateWindows : public StoreContract {
@@ -168,7 +168,7 @@ class EveryAlgorithm : public RateWindows {
 TEST_P(EveryAlgorithm, PassesAtRetryAfterAndNotBefore) {
   for (const Algorithm algorithm : kAlgorithms) {
     every_visitor.at("gate" + std::to_string(static_cast<int>(algorithm)));
-    every_visitor.rates({{.algorithm = algorithm, .count = 13, .period = 700'001us}});
+    every_visitor.rates({{.count = 13, .period = 700'001us, .algorithm = algorithm}});
     int refusals = 0;
     for (int round = 0; round < 2'000; ++round) {
       const Question question = visitor("ann").cost(1 + below(13));
@@ -191,7 +191,7 @@ TEST_P(EveryAlgorithm, PassesAtRetryAfterAndNotBefore) {
 TEST_P(EveryAlgorithm, TakesAtMostWhatItSaysRemains) {
   for (const Algorithm algorithm : kAlgorithms) {
     every_visitor.at("gate" + std::to_string(static_cast<int>(algorithm)));
-    every_visitor.rates({{.algorithm = algorithm, .count = 50, .period = 1s}});
+    every_visitor.rates({{.count = 50, .period = 1s, .algorithm = algorithm}});
     for (int round = 0; round < 500; ++round) {
       const Answer answer = ask(visitor("ann").cost(1 + below(20)));
       const auto* granted = std::get_if<Granted>(&answer);
@@ -208,7 +208,7 @@ TEST_P(EveryAlgorithm, TakesAtMostWhatItSaysRemains) {
 TEST_P(EveryAlgorithm, IsFullAgainAfterResetAfter) {
   for (const Algorithm algorithm : kAlgorithms) {
     every_visitor.at("gate" + std::to_string(static_cast<int>(algorithm)));
-    every_visitor.rates({{.algorithm = algorithm, .count = 10, .period = 1s}});
+    every_visitor.rates({{.count = 10, .period = 1s, .algorithm = algorithm}});
     after(enters(visitor("ann").cost(7)).rate.reset_after);
     EXPECT_EQ(enters(visitor("ann").cost(1)).rate.remaining, 9U);
   }
@@ -218,7 +218,7 @@ TEST_P(EveryAlgorithm, IsFullAgainAfterResetAfter) {
 TEST_P(EveryAlgorithm, NeverPassesMoreThanItsBoundInAnyPeriod) {
   for (const Algorithm algorithm : kAlgorithms) {
     every_visitor.at("gate" + std::to_string(static_cast<int>(algorithm)));
-    every_visitor.rates({{.algorithm = algorithm, .count = 20, .period = 1s}});
+    every_visitor.rates({{.count = 20, .period = 1s, .algorithm = algorithm}});
     Duration now{0};
     std::deque<Duration> passed;
     for (int i = 0; i < 5'000; ++i) {
@@ -235,7 +235,7 @@ TEST_P(EveryAlgorithm, NeverPassesMoreThanItsBoundInAnyPeriod) {
 TEST_P(EveryAlgorithm, IsShownByLook) {
   for (const Algorithm algorithm : kAlgorithms) {
     every_visitor.at("gate" + std::to_string(static_cast<int>(algorithm)));
-    const Rate rate{.algorithm = algorithm, .count = 10, .period = 1min};
+    const Rate rate{.count = 10, .period = 1min, .algorithm = algorithm};
     const RateInfo info = enters(visitor("ann").rate(rate).cost(4)).rate;
     ASSERT_EQ(look().rates.size(), 1U);
     EXPECT_EQ(look().rates[0].rate.algorithm, algorithm);
@@ -249,7 +249,7 @@ TEST_P(EveryAlgorithm, IsShownByLook) {
 TEST_P(EveryAlgorithm, SurvivesWallClockJumps) {
   for (const Algorithm algorithm : kAlgorithms) {
     every_visitor.at("gate" + std::to_string(static_cast<int>(algorithm)));
-    every_visitor.rates({{.algorithm = algorithm, .count = 10, .period = 1min}});
+    every_visitor.rates({{.count = 10, .period = 1min, .algorithm = algorithm}});
     const RateInfo info = enters(visitor("ann").cost(10)).rate;
     for (const Duration jump : {Duration(-24h), Duration(48h)}) {
       wall_jumps(jump);

@@ -20,7 +20,7 @@ class SeedRates : public StoreContract {
   SeedRates() { every_visitor.rate_only(); }
 
   static constexpr Rate fixed(std::uint32_t count, Duration period) {
-    return {.algorithm = Rate::Algorithm::fixed_window, .count = count, .period = period};
+    return {.count = count, .period = period, .algorithm = Rate::Algorithm::fixed_window};
   }
 };
 
@@ -37,7 +37,7 @@ TEST_P(SeedRates, AFixedWindowPassesItsLimitAndResets) {
 
 // Scenario 22.
 TEST_P(SeedRates, ASlidingWindowHasProportionalRoom) {
-  every_visitor.rate({.algorithm = Rate::Algorithm::sliding_window, .count = 10, .period = 12s});
+  every_visitor.rate({.count = 10, .period = 12s, .algorithm = Rate::Algorithm::sliding_window});
   until_multiple_of(12s);
   enters(visitor("ann").cost(8));
   after(15s);
@@ -107,7 +107,7 @@ TEST_P(SeedRates, TheTightestOfSeveralWins) {
 }
 
 TEST_P(SeedRates, RetryAfterIsNeverInThePast) {
-  every_visitor.rate({.algorithm = Rate::Algorithm::sliding_window, .count = 3, .period = 1s});
+  every_visitor.rate({.count = 3, .period = 1s, .algorithm = Rate::Algorithm::sliding_window});
   std::mt19937 random(3);
   for (int i = 0; i < 1'000; ++i) {
     const Answer answer = ask(visitor("ann"));

@@ -69,7 +69,7 @@ TEST_P(Seeds, AWipedStoreCannotRenew) {
 
 // Scenario 8.
 TEST_P(Seeds, AFailingStoreIsAnErrorAndNeverFull) {
-  airlock::testing::FaultyStore faulty(std::shared_ptr<Store>(&store(), [](Store*) {}));
+  airlock::testing::FaultyStore faulty(store());
   faulty.fail_next(1, StoreError::Kind::unavailable);
   EXPECT_THROW((void)faulty.admit(visitor("ann").request()), StoreError);
   EXPECT_FALSE(knows(gate()));
@@ -78,7 +78,7 @@ TEST_P(Seeds, AFailingStoreIsAnErrorAndNeverFull) {
 // Scenario 8.
 TEST_P(Seeds, ALostReplyIsFoundByAskingAgain) {
   every_visitor.rate({.count = 2, .period = 1h});
-  airlock::testing::FaultyStore faulty(std::shared_ptr<Store>(&store(), [](Store*) {}));
+  airlock::testing::FaultyStore faulty(store());
   faulty.drop_reply_next(1);
   EXPECT_THROW((void)faulty.admit(visitor("ann").request()), StoreError);
   const Granted ann = repeats("ann");

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "contract/support/store_contract.hpp"
+#include "store/backend.hpp"
 
 // Being called: once, under no lock, when the state of a visitor may have changed.
 
@@ -137,20 +138,20 @@ TEST_P(Watch, OneWhoIsCalledMayAskAtOnce) {
 TEST_P(Watch, AHolderIsCalledWhenItIsRevoked) {
   enters("ann");
   ASSERT_TRUE(watches("ann"));
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_EQ(calls("ann"), 1);
 }
 
 TEST_P(Watch, AHolderIsCalledWhenItIsRevokedAtOnce) {
   enters("ann");
   ASSERT_TRUE(watches("ann"));
-  store().revoke(gate(), std::nullopt, Store::Revoke::now);
+  store().revoke(gate(), std::nullopt, Revoke::now);
   EXPECT_EQ(calls("ann"), 1);
 }
 
 TEST_P(Watch, ARevokedHolderIsToldToAsk) {
   enters("ann");
-  store().revoke(gate(), std::nullopt, Store::Revoke::graceful);
+  store().revoke(gate(), std::nullopt, Revoke::graceful);
   EXPECT_FALSE(watches("ann"));
 }
 
@@ -203,7 +204,7 @@ TEST_P(Watch, AWaiterIsCalledWhenTheHolderIsRevokedAtOnce) {
   enters("ann");
   waits("bob");
   ASSERT_TRUE(watches("bob"));
-  store().revoke(gate(), std::nullopt, Store::Revoke::now);
+  store().revoke(gate(), std::nullopt, Revoke::now);
   EXPECT_EQ(calls("bob"), 1);
 }
 
@@ -272,8 +273,10 @@ TEST_P(Watch, WhoAwaitsWhatHasComeDoesNotSleep) {
   waits("bob");
   EXPECT_TRUE(releases(ann));
   const auto sleeper = std::make_shared<Sleeper>();
-  EXPECT_TRUE(store().await(gate(), VisitorId::named("bob"), sleeper, kForever));
-  EXPECT_TRUE(store().await(gate(), VisitorId::named("nobody"), sleeper, kForever));
+  EXPECT_TRUE(
+      internal::backend_of(store())->await(gate(), VisitorId::named("bob"), sleeper, kForever));
+  EXPECT_TRUE(
+      internal::backend_of(store())->await(gate(), VisitorId::named("nobody"), sleeper, kForever));
 }
 
 TEST_P(Watch, ASleeperIsWokenAlsoBeforeItSleeps) {
@@ -281,11 +284,16 @@ TEST_P(Watch, ASleeperIsWokenAlsoBeforeItSleeps) {
   waits("bob");
   const auto sleeper = std::make_shared<Sleeper>();
   sleeper->wake(false);
-  EXPECT_FALSE(store().await(gate(), VisitorId::named("bob"), sleeper, kForever)) << "no news";
+  EXPECT_FALSE(
+      internal::backend_of(store())->await(gate(), VisitorId::named("bob"), sleeper, kForever))
+      << "no news";
   sleeper->wake(true);
   sleeper->wake(false);
-  EXPECT_TRUE(store().await(gate(), VisitorId::named("bob"), sleeper, kForever)) << "news stays";
-  EXPECT_FALSE(store().await(gate(), VisitorId::named("bob"), sleeper, store().clock().now()))
+  EXPECT_TRUE(
+      internal::backend_of(store())->await(gate(), VisitorId::named("bob"), sleeper, kForever))
+      << "news stays";
+  EXPECT_FALSE(internal::backend_of(store())->await(gate(), VisitorId::named("bob"), sleeper,
+                                                    internal::backend_of(store())->clock().now()))
       << "news is told once, and the time is up";
   store().unwatch(gate(), VisitorId::named("bob"));
 }

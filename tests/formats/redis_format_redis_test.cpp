@@ -11,6 +11,7 @@
 #include "store/redis/redis_store.hpp"
 #include "store/redis/wire.hpp"
 #include "store/support/redis_server.hpp"
+#include "testing/stepped_clock.hpp"
 
 // What the scripts write, as other builds will find it.
 
@@ -27,16 +28,16 @@ class RedisFormat : public ::testing::Test {
   void admits(std::string_view name, Hold hold) {
     const std::array rates = {
         Rate{.count = 2, .period = 1s, .burst = 3},
-        Rate{.algorithm = Rate::Algorithm::sliding_window, .count = 5, .period = 1min}};
-    (void)store_->admit({.gate = "erp",
-                         .visitor = VisitorId::named(name),
-                         .label = name,
-                         .permits = Permits{.limit = 2, .ttl = 30s},
-                         .rates = rates,
-                         .line = {.join = true,
-                                  .order = Order::aging_lottery,
-                                  .aging = {.base = 2, .per_second = 3, .max = 50}},
-                         .hold = hold});
+        Rate{.count = 5, .period = 1min, .algorithm = Rate::Algorithm::sliding_window}};
+    (void)store_.admit({.gate = "erp",
+                        .visitor = VisitorId::named(name),
+                        .label = name,
+                        .permits = Permits{.limit = 2, .ttl = 30s},
+                        .rates = rates,
+                        .line = {.join = true,
+                                 .order = Order::aging_lottery,
+                                 .aging = {.base = 2, .per_second = 3, .max = 50}},
+                        .hold = hold});
     clock_.advance(1500ms);
   }
 
@@ -62,20 +63,20 @@ class RedisFormat : public ::testing::Test {
   }
 
   RedisServer server_;
-  testing::ManualClock clock_;
-  const std::shared_ptr<Store> store_ = redis::make_store({.address = server_.address(),
-                                                           .prefix = std::string(kPrefix),
-                                                           .timeout = 5s,
-                                                           .scripts = &stepped::scripts(),
-                                                           .stepped = &clock_});
+  internal::SteppedClock clock_;
+  const Store store_ = redis::make_store({.address = server_.address(),
+                                          .prefix = std::string(kPrefix),
+                                          .timeout = 5s,
+                                          .scripts = &stepped::scripts(),
+                                          .stepped = &clock_});
 };
 
 TEST_F(RedisFormat, ChangesWithItsVersionOnly) {
   admits("ann", Hold::bound);
   admits("bob", Hold::bound);
   admits("cid", Hold::detached);  // One in the line: who is drawn of several is chance.
-  store_->set_limit("erp", 2);
-  store_->pause("erp", 20s, "monitor");
+  store_.set_limit("erp", 2);
+  store_.pause("erp", 20s, "monitor");
   std::string text = "hash of " + server_.command({"HLEN", key(":gate")}) + " fields\n";
   text += field("m, the gate", "m") + field("c, counters", "c") + field("t, tiers", "t") +
           field("p, pauses", "p") + field("s, whether it is sound", "s");

@@ -104,7 +104,7 @@ Request ask(std::string_view name, std::uint32_t limit) {
 std::string busy_gate() {
   const std::array rates = {
       Rate{.count = 2, .period = 1s, .burst = 3},
-      Rate{.algorithm = Rate::Algorithm::sliding_window, .count = 5, .period = 1min}};
+      Rate{.count = 5, .period = 1min, .algorithm = Rate::Algorithm::sliding_window}};
   KnownShard shard;
   for (const std::string_view name : {"ann", "bob", "cid"}) {
     Request request = ask(name, 1);
@@ -135,7 +135,7 @@ std::string many_slots() {
 std::string header() {
   const TempDir dir;
   (void)shm::make_store({.name = "test", .dir = dir.path(), .size = 16U << 20}, Clock::system())
-      ->list();
+      .list();
   std::ifstream file(dir.path() + "/test", std::ios::binary);
   std::array<char, sizeof(shm::Header)> bytes{};
   file.read(bytes.data(), bytes.size());

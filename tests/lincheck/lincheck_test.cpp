@@ -261,7 +261,7 @@ TEST(LincheckRate, AnUnansweredOneMayHaveTaken) {
 
 TEST(LincheckRate, AFixedWindowBeginsWithTheFirstHit) {
   using enum Rate::Algorithm;
-  const RateModel model{.rate = {.algorithm = fixed_window, .count = 2, .period = 1ms}};
+  const RateModel model{.rate = {.count = 2, .period = 1ms, .algorithm = fixed_window}};
   const Act first = at(5'500'000, take(0).granted());
   const Act second = at(6'400'000, take(0).granted());
   expect_right(model, in_order({first, second, at(6'450'000, take(0).refused()),
@@ -273,7 +273,7 @@ TEST(LincheckRate, AFixedWindowBeginsWithTheFirstHit) {
 
 TEST(LincheckRate, ASlidingWindowCountsTheOneBeforeByItsOverlap) {
   using enum Rate::Algorithm;
-  const RateModel model{.rate = {.algorithm = sliding_window, .count = 4, .period = 1ms}};
+  const RateModel model{.rate = {.count = 4, .period = 1ms, .algorithm = sliding_window}};
   const Act all = at(5'500'000, take(0, 4).granted());
   expect_right(model,
                in_order({all, at(5'900'000, take(0).refused()), at(6'200'000, take(0).refused()),

@@ -674,7 +674,7 @@ TEST(ACutStep, LosesNoPlaceOfAGroup) {
 TEST(ACutStep, GivesTheTokensOfAHandOverBackOnce) {
   const Operation ends[] = {
       {.step = Step::leave, .visitor = 1},
-      {.step = Step::revoke, .all = true, .how = Store::Revoke::now},
+      {.step = Step::revoke, .all = true, .how = Revoke::now},
       {.step = Step::end_owner, .owner = 2},
       {.step = Step::sweep, .after = 1s},
   };
@@ -684,7 +684,7 @@ TEST(ACutStep, GivesTheTokensOfAHandOverBackOnce) {
       Ask first = ask_for(0, 0, false);
       Ask second = ask_for(0, 1, true);
       for (Ask* ask : {&first, &second}) {
-        ask->rates = {{.algorithm = algorithm, .count = 7, .period = 1h}};
+        ask->rates = {{.count = 7, .period = 1h, .algorithm = algorithm}};
         ask->cost = 2;
       }
       cut_each({admission({first}), admission({second}), {.step = Step::release}, end});

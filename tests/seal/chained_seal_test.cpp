@@ -1,5 +1,3 @@
-#include "airlock/chained_seal.hpp"
-
 #include <concepts>
 #include <functional>
 #include <utility>
@@ -7,10 +5,12 @@
 #include "airlock/composite_seal.hpp"
 #include "airlock/cooldown_seal.hpp"
 #include "airlock/lock_seal.hpp"
+#include "airlock/multi_seal.hpp"
 #include "airlock/rate_limiter_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
 #include "seal/support/seal_test.hpp"
 #include "store/memory/memory_store.hpp"
+#include "testing/stepped_clock.hpp"
 
 // Several gates and stores, one after another.
 
@@ -22,17 +22,15 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // The lock comes first, by type.
-static_assert(std::constructible_from<ChainedSeal, LockSeal, std::vector<Seal>>);
-static_assert(!std::constructible_from<ChainedSeal, RateLimiterSeal, std::vector<Seal>>);
-static_assert(!std::constructible_from<ChainedSeal, CooldownSeal, std::vector<Seal>>);
+static_assert(std::constructible_from<ChainedSeal, LockSeal, std::vector<GateSeal>>);
+static_assert(!std::constructible_from<ChainedSeal, RateLimiterSeal, std::vector<GateSeal>>);
+static_assert(!std::constructible_from<ChainedSeal, CooldownSeal, std::vector<GateSeal>>);
 
 const Rate kHourly{.count = 10, .period = 1h};
 
 class ChainedSealTest : public SealTest {
  protected:
-  [[nodiscard]] const std::shared_ptr<airlock::testing::FaultyStore>& fleet() {
-    return fleet_.store();
-  }
+  [[nodiscard]] const airlock::testing::FaultyStore& fleet() { return fleet_.store(); }
 
   Bench fleet_{GetParam()};
   LockSeal lock_{store(), "lock", {.ttl = 10s}};
@@ -47,13 +45,13 @@ TEST_P(ChainedSealTest, TakesThePartsInTheirOrder) {  // 15
   EXPECT_EQ(held[1].token.gate, GateName("api"));
   EXPECT_EQ(held[1].rate.remaining, 9U);
   EXPECT_TRUE(chain_.is_acquired(held));
-  EXPECT_EQ(store()->calls("release"), 0U);
+  EXPECT_EQ(store().calls("release"), 0U);
 }
 
 TEST_P(ChainedSealTest, DoesNotAskTheLimiterWhenTheLockIsTaken) {  // 15
   granted(lock_.try_acquire());
   refused(chain_.try_acquire(), Reason::full);
-  EXPECT_EQ(fleet()->calls(), 0U);
+  EXPECT_EQ(fleet().calls(), 0U);
 }
 
 TEST_P(ChainedSealTest, GivesTheLockBackWhenTheLimiterRefuses) {  // 15
@@ -66,7 +64,7 @@ TEST_P(ChainedSealTest, GivesTheLockBackWhenTheLimiterRefuses) {  // 15
 }
 
 TEST_P(ChainedSealTest, GivesTheLockBackWhenTheLimiterFails) {  // 97
-  fleet()->fail_next(1, StoreError::Kind::unavailable);
+  fleet().fail_next(1, StoreError::Kind::unavailable);
   const auto cause = cause_of<SealAcquiringError>([&] { (void)chain_.try_acquire(); });
   ASSERT_TRUE(cause);
   EXPECT_EQ(cause->kind(), StoreError::Kind::unavailable);
@@ -75,7 +73,7 @@ TEST_P(ChainedSealTest, GivesTheLockBackWhenTheLimiterFails) {  // 97
 }
 
 TEST_P(ChainedSealTest, GivesTheLockBackWhenTheAnswerOfTheLimiterIsLost) {
-  fleet()->drop_reply_next(1);
+  fleet().drop_reply_next(1);
   EXPECT_THROW((void)chain_.try_acquire(), SealAcquiringError);
   EXPECT_THAT(holders("lock"), IsEmpty());
 }
@@ -91,7 +89,7 @@ TEST_P(ChainedSealTest, GivesTheLockBackWhenTheCallIsWrong) {
 TEST_P(ChainedSealTest, TellsTheFirstFailureAlsoWhenTheLockCannotBeGivenBack) {
   const ChainedSeal both_down(SemaphoreSeal(store(), "slots", {.limit = 1}),
                               {RateLimiterSeal(store(), "api", {kHourly})});
-  store()->down(true);
+  store().down(true);
   EXPECT_THROW((void)both_down.try_acquire(), SealAcquiringError);
 }
 
@@ -106,15 +104,15 @@ TEST_P(ChainedSealTest, UndoesEverythingBeforeThePartThatRefused) {
 
   for (int i = 0; i < 3; ++i) refused(chain.try_acquire(2), Reason::full);
   EXPECT_THAT(holders("lock"), IsEmpty());
-  EXPECT_THAT(seals::holders(*fleet(), "slots"), IsEmpty());
-  EXPECT_EQ(seals::remaining(*fleet(), "api", kHourly), 10U);
+  EXPECT_THAT(seals::holders(fleet(), "slots"), IsEmpty());
+  EXPECT_EQ(seals::remaining(fleet(), "api", kHourly), 10U);
   EXPECT_THAT(holders("cooldown"), IsEmpty());
   EXPECT_THAT(holders("composite"), IsEmpty());
   EXPECT_EQ(remaining("composite", daily), 5U);
 
   last.release(obstacle);
   EXPECT_EQ(granted(chain.try_acquire(2)).size(), 6U);
-  EXPECT_EQ(seals::remaining(*fleet(), "api", kHourly), 8U);
+  EXPECT_EQ(seals::remaining(fleet(), "api", kHourly), 8U);
   EXPECT_EQ(remaining("composite", daily), 3U);
 }
 
@@ -122,7 +120,7 @@ TEST_P(ChainedSealTest, DoesNotUndoWhatAnEarlierCallTook) {
   granted(chain_.try_acquire(10, named("ann")));
   refused(chain_.try_acquire(1, named("ann")), Reason::rate);
   EXPECT_THAT(holders("lock"), ElementsAre("ann"));
-  fleet()->down(true);
+  fleet().down(true);
   EXPECT_THROW((void)chain_.try_acquire(1, named("ann")), SealAcquiringError);
   EXPECT_THAT(holders("lock"), ElementsAre("ann"));
 }
@@ -138,21 +136,21 @@ TEST_P(ChainedSealTest, PaysOnceForManyAttemptsWithDedupe) {
   const ChainedSeal chain(lock_, {RateLimiterSeal(fleet(), "api", {kHourly}, 1min), last});
   const Token obstacle = granted(last.try_acquire()).token;
   for (int i = 0; i < 3; ++i) refused(chain.try_acquire(1, named("ann")), Reason::full);
-  EXPECT_EQ(seals::remaining(*fleet(), "api", kHourly), 9U);
+  EXPECT_EQ(seals::remaining(fleet(), "api", kHourly), 9U);
   last.release(obstacle);
   granted(chain.try_acquire(1, named("ann")));
-  EXPECT_EQ(seals::remaining(*fleet(), "api", kHourly), 9U);
+  EXPECT_EQ(seals::remaining(fleet(), "api", kHourly), 9U);
 }
 
 TEST_P(ChainedSealTest, ReleasesOnlyWhatCanBeReleased) {  // 15
   const CooldownSeal cooldown(fleet(), "cooldown", 30s);
   const ChainedSeal chain(lock_, {limiter_, cooldown});
   chain.release(granted(chain.try_acquire()));
-  EXPECT_EQ(fleet()->calls("release"), 0U);
-  EXPECT_EQ(fleet()->calls("refund"), 0U);
+  EXPECT_EQ(fleet().calls("release"), 0U);
+  EXPECT_EQ(fleet().calls("refund"), 0U);
   granted(lock_.try_acquire());
   refused(cooldown.try_acquire(), Reason::full);
-  EXPECT_EQ(seals::remaining(*fleet(), "api", kHourly), 9U);
+  EXPECT_EQ(seals::remaining(fleet(), "api", kHourly), 9U);
 }
 
 TEST_P(ChainedSealTest, ReleasesTheRestWhenOneIsGone) {
@@ -160,7 +158,7 @@ TEST_P(ChainedSealTest, ReleasesTheRestWhenOneIsGone) {
       SemaphoreSeal(store(), "a", {.limit = 1}),
       {SemaphoreSeal(fleet(), "b", {.limit = 1}), SemaphoreSeal(store(), "c", {.limit = 1})});
   const Admissions held = granted(chain.try_acquire());
-  ASSERT_TRUE(fleet()->lose(held[1].token));
+  ASSERT_TRUE(fleet().lose(held[1].token));
   EXPECT_FALSE(chain.is_acquired(held));
   EXPECT_THROW(chain.release(held), SealReleasingError);
   EXPECT_THAT(holders("a"), IsEmpty());
@@ -170,7 +168,7 @@ TEST_P(ChainedSealTest, ReleasesTheRestWhenOneIsGone) {
 TEST_P(ChainedSealTest, ReleasesTheRestWhenAStoreFails) {
   const ChainedSeal chain(lock_, {SemaphoreSeal(fleet(), "slots", {.limit = 1})});
   const Admissions held = granted(chain.try_acquire());
-  fleet()->down(true);
+  fleet().down(true);
   EXPECT_TRUE(cause_of<SealReleasingError>([&] { chain.release(held); }));
   EXPECT_THAT(holders("lock"), IsEmpty());
 }
@@ -186,11 +184,11 @@ TEST_P(ChainedSealTest, RenewsEveryLockInItsStore) {
   EXPECT_LASTS(held[0].expires_in, 10s);
   EXPECT_LASTS(held[1].expires_in, 60s);
   EXPECT_LASTS(chain.remaining_lifetime(held), 9'900ms);
-  EXPECT_EQ(store()->calls("renew"), 1U);
-  EXPECT_EQ(fleet()->calls("renew"), 1U);
+  EXPECT_EQ(store().calls("renew"), 1U);
+  EXPECT_EQ(fleet().calls("renew"), 1U);
   chain.renew(held, 20s);
   EXPECT_LASTS(held[1].expires_in, 20s);
-  EXPECT_LASTS(store()->look("cooldown")->holders.at(0).remaining, 25s);
+  EXPECT_LASTS(store().look("cooldown")->holders.at(0).remaining, 25s);
 }
 
 TEST_P(ChainedSealTest, IsExpiredWhenOnePartIs) {
@@ -206,23 +204,23 @@ TEST_P(ChainedSealTest, IsExpiredWhenOnePartIs) {
 
 TEST_P(ChainedSealTest, AsksNoStoreAboutAdmissionsOfAnotherSeal) {
   Admissions held = granted(ChainedSeal(lock_, {}).try_acquire());
-  const std::size_t before = store()->calls();
+  const std::size_t before = store().calls();
   EXPECT_THROW(chain_.release(held), SealReleasingError);
   EXPECT_THROW(chain_.renew(held), LeaseExpiredError);
   EXPECT_FALSE(chain_.is_acquired(held));
   EXPECT_TRUE(chain_.is_expired(held));
-  EXPECT_EQ(store()->calls(), before);
+  EXPECT_EQ(store().calls(), before);
 
   Admissions swapped = granted(ChainedSeal(SemaphoreSeal(store(), "b", {.limit = 1}),
                                            {SemaphoreSeal(store(), "a", {.limit = 1})})
                                    .try_acquire());
   const ChainedSeal other(SemaphoreSeal(store(), "a", {.limit = 1}),
                           {SemaphoreSeal(store(), "b", {.limit = 1})});
-  const std::size_t later = store()->calls();
+  const std::size_t later = store().calls();
   EXPECT_THROW(other.release(swapped), SealReleasingError);
   EXPECT_THROW(other.renew(swapped), LeaseExpiredError);
   EXPECT_FALSE(other.is_acquired(swapped));
-  EXPECT_EQ(store()->calls(), later);
+  EXPECT_EQ(store().calls(), later);
 }
 
 TEST_P(ChainedSealTest, CannotHaveAGateTwice) {
@@ -251,35 +249,33 @@ class HookedClock final : public Clock {
 };
 
 TEST(ChainedSealFailure, IsReportedWhenAfterARefusalTheLockCannotBeGivenBack) {
-  airlock::testing::ManualClock clock;
-  const auto store =
-      std::make_shared<airlock::testing::FaultyStore>(airlock::testing::memory_store(clock));
+  airlock::internal::SteppedClock clock;
+  const auto store = airlock::testing::FaultyStore(airlock::testing::memory_store(clock));
   HookedClock hooked;
   const RateLimiterSeal limiter(memory::make_store({}, hooked), "api", {kHourly});
   granted(limiter.try_acquire(10));
-  hooked.on_read = [&] { store->down(true); };
+  hooked.on_read = [&] { store.down(true); };
   const auto error = thrown_by<SealAcquiringError>(
       [&] { (void)ChainedSeal(LockSeal(store, "lock"), {limiter}).try_acquire(); });
   ASSERT_TRUE(error);
   EXPECT_THAT(error->what(), HasSubstr("\"api\""));
-  store->down(false);
-  EXPECT_EQ(holders(*store, "lock").size(), 1U);  // Until its ttl ends.
+  store.down(false);
+  EXPECT_EQ(holders(store, "lock").size(), 1U);  // Until its ttl ends.
   clock.advance(300s);
-  EXPECT_THAT(holders(*store, "lock"), IsEmpty());
+  EXPECT_THAT(holders(store, "lock"), IsEmpty());
 }
 
 TEST(ChainedSealFailure, OfOneGivingBackDoesNotKeepTheOthersFromIt) {
-  airlock::testing::ManualClock clock;
+  airlock::internal::SteppedClock clock;
   const auto store = airlock::testing::memory_store(clock);
-  const auto broken =
-      std::make_shared<airlock::testing::FaultyStore>(airlock::testing::memory_store(clock));
+  const auto broken = airlock::testing::FaultyStore(airlock::testing::memory_store(clock));
   HookedClock hooked;
   const RateLimiterSeal limiter(memory::make_store({}, hooked), "api", {kHourly});
   granted(limiter.try_acquire(10));
-  hooked.on_read = [&] { broken->down(true); };
+  hooked.on_read = [&] { broken.down(true); };
   const ChainedSeal chain(LockSeal(store, "lock"), {LockSeal(broken, "other"), limiter});
   EXPECT_THROW((void)chain.try_acquire(), SealAcquiringError);
-  EXPECT_THAT(holders(*store, "lock"), IsEmpty());
+  EXPECT_THAT(holders(store, "lock"), IsEmpty());
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "airlock/composite_seal.hpp"
 
+#include "airlock/cooldown_seal.hpp"
 #include "airlock/lock_seal.hpp"
 #include "airlock/rate_limiter_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
 #include "seal/support/seal_test.hpp"
 
-// One gate, one step. What composites have in common with locks is in locking_seal_test.cpp.
+// A lock and another seal, in one step or in turn. What composites have in common with locks is in
+// locking_seal_test.cpp.
 
 namespace airlock::seals {
 namespace {
@@ -24,7 +26,7 @@ class CompositeSealTest : public SealTest {
 
 TEST_P(CompositeSealTest, TakesASlotAndATokenOfEachTierInOneCall) {  // 15
   const Admission held = granted(vendor_.try_acquire());
-  EXPECT_EQ(store()->calls(), 1U);
+  EXPECT_EQ(store().calls(), 1U);
   EXPECT_GT(held.token.fence, 0U);
   EXPECT_EQ(held.taken, 1U);
   EXPECT_EQ(held.rate.remaining, 9U);
@@ -72,7 +74,7 @@ TEST_P(CompositeSealTest, ChargesAVisitorOnce) {  // 104
 }
 
 TEST_P(CompositeSealTest, LeavesNothingBehindWhenTheStoreFails) {  // 97
-  store()->fail_next(1, StoreError::Kind::unavailable);
+  store().fail_next(1, StoreError::Kind::unavailable);
   EXPECT_TRUE(cause_of<SealAcquiringError>([&] { (void)vendor_.try_acquire(); }));
   EXPECT_THAT(holders("vendor"), IsEmpty());
   EXPECT_EQ(remaining("vendor", kHourly), 10U);
@@ -91,7 +93,7 @@ TEST_P(CompositeSealTest, SharesItsTiersWithALimiterOfTheGate) {
 TEST_P(CompositeSealTest, IsALockWhereTheLockIsOne) {
   const CompositeSeal lock(LockSeal(store(), "lock", {.readers = 100}), {kHourly});
   granted(lock.try_acquire());
-  store()->set_limit("lock", 1'000);
+  store().set_limit("lock", 1'000);
   refused(lock.try_acquire(), Reason::full);
 }
 
@@ -107,9 +109,128 @@ TEST_P(CompositeSealTest, AWrongConfigurationShowsWhenTheSealIsMade) {
   EXPECT_THROW(CompositeSeal(slots, {Rate{.count = 0, .period = 1s}}), InvalidArgument);
   EXPECT_THROW(CompositeSeal(vendor_, std::vector<Rate>(kMaxRates - 1, Rate::parse("unlimited"))),
                InvalidArgument);
-  EXPECT_EQ(store()->calls(), 0U);
+  EXPECT_EQ(store().calls(), 0U);
 }
 
+// --- another gate of the same group ---
+
+class CompositeOfAGroupTest : public SealTest {
+ protected:
+  SemaphoreSeal slots_{store(), "vendor/slots", {.limit = 2, .ttl = 10s}};
+  RateLimiterSeal limiter_{store(), "vendor/calls", {kHourly}};
+  CompositeSeal vendor_ = CompositeSeal::atomic(slots_, limiter_);
+};
+
+TEST_P(CompositeOfAGroupTest, IsDecidedInOneStep) {
+  EXPECT_TRUE(vendor_.is_atomic());
+  const Admission held = granted(vendor_.try_acquire(3, named("ann")));
+  EXPECT_EQ(store().calls(), 1U);
+  EXPECT_EQ(held.token.gate, slots_.gate());
+  EXPECT_EQ(held.rate.remaining, 7U);
+  EXPECT_THAT(holders("vendor/slots"), ElementsAre("ann"));
+}
+
+TEST_P(CompositeOfAGroupTest, TakesNothingWhenTheOtherRefuses) {
+  granted(limiter_.try_acquire(10));
+  EXPECT_LASTS(refused(vendor_.try_acquire(), Reason::rate).retry_after, 6min);
+  EXPECT_THAT(holders("vendor/slots"), IsEmpty());
+}
+
+TEST_P(CompositeOfAGroupTest, TakesNoTokenWhenItIsFull) {
+  granted(slots_.try_acquire());
+  granted(slots_.try_acquire());
+  refused(vendor_.try_acquire(), Reason::full);
+  EXPECT_EQ(remaining("vendor/calls", kHourly), 10U);
+}
+
+TEST_P(CompositeOfAGroupTest, MayBeACooldown) {
+  const CompositeSeal once =
+      CompositeSeal::atomic(slots_, CooldownSeal(store(), "vendor/once", 1min));
+  slots_.release(granted(once.try_acquire()).token);
+  EXPECT_LASTS(refused(once.try_acquire(), Reason::full).retry_after, 1min);
+  EXPECT_THROW((void)once.try_acquire(2), InvalidArgument) << "a cooldown takes no cost";
+}
+
+// --- one after another ---
+
+class CompositeInTurnTest : public SealTest {
+ protected:
+  // A seal of the caller's own.
+  struct OwnSeal : Seal {
+    using Seal::try_acquire;
+    [[nodiscard]] Outcome<Admission> try_acquire(const Visitor& who) const override {
+      ++*asked;
+      if (fails)
+        throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::unknown, "it failed");
+      if (refuses) return Refused{.reason = Reason::paused, .retry_after = 3s};
+      return Admission{{.token = {.gate = "own", .visitor = who.id.value()}}};
+    }
+
+    std::shared_ptr<int> asked = std::make_shared<int>(0);
+    bool refuses = false;
+    bool fails = false;
+  };
+
+  SemaphoreSeal slots_{store(), "slots", {.limit = 2, .ttl = 10s}};
+  OwnSeal own_;
+};
+
+TEST_P(CompositeInTurnTest, TakesASealOfAnyKind) {
+  const CompositeSeal both(slots_, own_);
+  EXPECT_FALSE(both.is_atomic());
+  const Admission held = granted(both.try_acquire(named("ann")));
+  EXPECT_EQ(held.token.gate, slots_.gate());
+  EXPECT_EQ(*own_.asked, 1);
+  both.release(held.token);
+  EXPECT_THAT(holders("slots"), IsEmpty());
+}
+
+TEST_P(CompositeInTurnTest, DoesNotAskTheOtherWhenTheLockRefuses) {
+  granted(slots_.try_acquire());
+  granted(slots_.try_acquire());
+  refused(CompositeSeal(slots_, own_).try_acquire(), Reason::full);
+  EXPECT_EQ(*own_.asked, 0);
+}
+
+TEST_P(CompositeInTurnTest, GivesTheLockBackWhenTheOtherRefuses) {
+  own_.refuses = true;
+  EXPECT_LASTS(refused(CompositeSeal(slots_, own_).try_acquire(), Reason::paused).retry_after, 3s);
+  EXPECT_THAT(holders("slots"), IsEmpty());
+}
+
+TEST_P(CompositeInTurnTest, GivesTheLockBackWhenTheOtherFails) {
+  own_.fails = true;
+  EXPECT_THROW((void)CompositeSeal(slots_, own_).try_acquire(), StoreError);
+  EXPECT_THAT(holders("slots"), IsEmpty());
+}
+
+TEST_P(CompositeInTurnTest, LeavesTheLockToWhoHasItAlready) {
+  granted(slots_.try_acquire(named("ann")));
+  own_.refuses = true;
+  refused(CompositeSeal(slots_, own_).try_acquire(named("ann")), Reason::paused);
+  EXPECT_THAT(holders("slots"), ElementsAre("ann"));
+}
+
+TEST_P(CompositeInTurnTest, ChargesALimiterElsewhere) {
+  const RateLimiterSeal limiter(store(), "elsewhere", {kHourly});
+  const CompositeSeal both(slots_, limiter);
+  EXPECT_FALSE(both.is_atomic()) << "another group";
+  EXPECT_EQ(granted(both.try_acquire(4)).rate.remaining, 6U);
+  refused(both.try_acquire(7), Reason::rate);
+  EXPECT_EQ(store().look("slots")->counts.holders, 1U);
+  EXPECT_THROW((void)CompositeSeal::atomic(slots_, limiter), InvalidArgument);
+}
+
+TEST_P(CompositeInTurnTest, IsNotMadeOfTwoLocks) {
+  EXPECT_THROW(CompositeSeal(slots_, LockSeal(store(), "lock")), InvalidArgument);
+  EXPECT_THROW(CompositeSeal(slots_, CooldownSeal(store(), "slots", 1s)), InvalidArgument);
+  EXPECT_EQ(store().calls(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, CompositeOfAGroupTest, ::testing::ValuesIn(all_stores()),
+                         contract::name_of_store);
+INSTANTIATE_TEST_SUITE_P(Stores, CompositeInTurnTest, ::testing::ValuesIn(all_stores()),
+                         contract::name_of_store);
 INSTANTIATE_TEST_SUITE_P(Stores, CompositeSealTest, ::testing::ValuesIn(all_stores()),
                          contract::name_of_store);
 

@@ -59,19 +59,19 @@ TEST_P(CooldownSealTest, IsPerGate) {
 }
 
 TEST_P(CooldownSealTest, CannotBeLoosenedByAnOperatorsLimit) {
-  store()->set_limit(resend_.gate(), 10);
+  store().set_limit(resend_.gate(), 10);
   granted(resend_.try_acquire());
   refused(resend_.try_acquire(), Reason::full);
 }
 
 TEST_P(CooldownSealTest, OutlivesTheProcessAndHasALabel) {
-  granted(resend_.try_acquire("signup form"));
+  granted(resend_.try_acquire({.label = "signup form"}));
   EXPECT_THAT(holders(resend_.gate()), ElementsAre("signup form"));
-  EXPECT_EQ(store()->look(resend_.gate())->holders.at(0).hold, Hold::detached);
+  EXPECT_EQ(store().look(resend_.gate())->holders.at(0).hold, Hold::detached);
 }
 
 TEST_P(CooldownSealTest, NeverCallsAFailingStoreCoolingDown) {
-  store()->fail_next(1, StoreError::Kind::busy);
+  store().fail_next(1, StoreError::Kind::busy);
   EXPECT_TRUE(cause_of<SealAcquiringError>([&] { (void)resend_.try_acquire(); }));
   granted(resend_.try_acquire());
 }
@@ -79,7 +79,7 @@ TEST_P(CooldownSealTest, NeverCallsAFailingStoreCoolingDown) {
 TEST_P(CooldownSealTest, AWrongPeriodShowsWhenTheSealIsMade) {
   EXPECT_THROW(CooldownSeal(store(), "gate", 0s), InvalidArgument);
   EXPECT_THROW(CooldownSeal(store(), "gate", -1s), InvalidArgument);
-  EXPECT_EQ(store()->calls(), 0U);
+  EXPECT_EQ(store().calls(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, CooldownSealTest, ::testing::ValuesIn(all_stores()),

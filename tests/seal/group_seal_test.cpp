@@ -1,8 +1,7 @@
-#include "airlock/group_seal.hpp"
-
 #include "airlock/composite_seal.hpp"
 #include "airlock/cooldown_seal.hpp"
 #include "airlock/lock_seal.hpp"
+#include "airlock/multi_seal.hpp"
 #include "airlock/rate_limiter_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
 #include "seal/support/seal_test.hpp"
@@ -28,14 +27,14 @@ class GroupSealTest : public SealTest {
 
 TEST_P(GroupSealTest, TakesAllGatesInOneStep) {
   const Admissions held = granted(copy_.try_acquire(3, named("ann")));
-  EXPECT_EQ(store()->calls(), 1U);
+  EXPECT_EQ(store().calls(), 1U);
   ASSERT_EQ(held.size(), 3U);
   EXPECT_EQ(held[0].token.gate, GateName("disk/read"));
   EXPECT_EQ(held[1].token.gate, GateName("disk/write"));
   EXPECT_EQ(held[2].rate.remaining, 7U);
   EXPECT_TRUE(copy_.is_acquired(held));
   EXPECT_LASTS(copy_.remaining_lifetime(held), 9'900ms);
-  EXPECT_EQ(store()->look("disk/read")->holders.at(0).hold, Hold::detached);
+  EXPECT_EQ(store().look("disk/read")->holders.at(0).hold, Hold::detached);
 }
 
 TEST_P(GroupSealTest, TakesNothingWhenOneGateIsFull) {
@@ -59,7 +58,7 @@ TEST_P(GroupSealTest, TakesNothingWhenATierRefuses) {
 }
 
 TEST_P(GroupSealTest, LeavesNothingBehindWhenTheStoreFails) {
-  store()->fail_next(1, StoreError::Kind::unavailable);
+  store().fail_next(1, StoreError::Kind::unavailable);
   EXPECT_TRUE(cause_of<SealAcquiringError>([&] { (void)copy_.try_acquire(); }));
   EXPECT_THAT(holders("disk/read"), IsEmpty());
   EXPECT_THAT(holders("disk/write"), IsEmpty());
@@ -67,7 +66,7 @@ TEST_P(GroupSealTest, LeavesNothingBehindWhenTheStoreFails) {
 
 TEST_P(GroupSealTest, FindsTheFirstAnswerWhenItWasLost) {
   const GroupSeal locks({read_, write_});
-  store()->drop_reply_next(1);
+  store().drop_reply_next(1);
   EXPECT_THROW((void)locks.try_acquire(1, named("ann")), SealAcquiringError);
   const Admissions held = granted(locks.try_acquire(1, named("ann")));
   EXPECT_TRUE(held.at(0).repeated && held.at(1).repeated);
@@ -97,7 +96,7 @@ TEST_P(GroupSealTest, IsRenewedInOneCall) {
   Admissions held = granted(copy_.try_acquire());
   after(5s);
   copy_.renew(held);
-  EXPECT_EQ(store()->calls("renew"), 1U);
+  EXPECT_EQ(store().calls("renew"), 1U);
   EXPECT_LASTS(held[0].expires_in, 10s);
   EXPECT_LASTS(held[1].expires_in, 20s);
   after(9s);
@@ -110,7 +109,7 @@ TEST_P(GroupSealTest, SaysWhenOneCannotBeRenewedAndRenewsTheRest) {
   const auto error = thrown_by<LeaseExpiredError>([&] { copy_.renew(held); });
   ASSERT_TRUE(error);
   EXPECT_THAT(error->what(), HasSubstr("disk/read"));
-  EXPECT_LASTS(store()->look("disk/write")->holders.at(0).remaining, 20s);
+  EXPECT_LASTS(store().look("disk/write")->holders.at(0).remaining, 20s);
   EXPECT_TRUE(copy_.is_expired(held));
 }
 
@@ -120,7 +119,7 @@ TEST_P(GroupSealTest, MayHaveCompositesLocksAndCooldowns) {
                          CooldownSeal(store(), "disk/cooldown", 30s)});
   const Admissions held = granted(group.try_acquire());
   EXPECT_EQ(remaining("disk/read", kHourly), 9U);
-  EXPECT_EQ(store()->look("disk/lock")->counts.in_use, 5U);
+  EXPECT_EQ(store().look("disk/lock")->counts.in_use, 5U);
   group.release(held);
   EXPECT_LASTS(refused(group.try_acquire(), Reason::full).retry_after, 30s);
 }
@@ -135,7 +134,7 @@ TEST_P(GroupSealTest, AWrongConfigurationShowsWhenTheSealIsMade) {
                InvalidArgument);
   EXPECT_THROW(GroupSeal({read_, SemaphoreSeal(other.store(), "disk/write", {.limit = 1})}),
                InvalidArgument);
-  EXPECT_EQ(store()->calls(), 0U);
+  EXPECT_EQ(store().calls(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, GroupSealTest, ::testing::ValuesIn(all_stores()),

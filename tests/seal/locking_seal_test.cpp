@@ -5,6 +5,7 @@
 #include "airlock/lock_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
 #include "seal/support/seal_test.hpp"
+#include "testing/stepped_clock.hpp"
 
 // What all seals have that can be released and renewed, over every store. The numbers are those of
 // the scenarios in reference/seed-systems.md (c).
@@ -22,9 +23,7 @@ using TryAcquire = std::function<Outcome<Admission>(const Visitor&)>;
 // One kind of seal, one at a time.
 struct Kind {
   std::string name;
-  std::function<std::shared_ptr<const LockingSeal>(std::shared_ptr<Store>, GateName, Duration,
-                                                   TryAcquire*)>
-      make;
+  std::function<std::shared_ptr<const LockingSeal>(Store, GateName, Duration, TryAcquire*)> make;
 
   friend std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 };
@@ -68,7 +67,7 @@ class LockingSeals : public ::testing::TestWithParam<std::tuple<StoreFactory, Ki
   }
 
   [[nodiscard]] const LockingSeal& seal() { return *seal_; }
-  [[nodiscard]] airlock::testing::FaultyStore& store() { return *bench_.store(); }
+  [[nodiscard]] const airlock::testing::FaultyStore& store() { return bench_.store(); }
   [[nodiscard]] Outcome<Admission> try_acquire(const Visitor& who = {}) {
     return try_acquire_(who);
   }
@@ -170,7 +169,7 @@ TEST_P(LockingSeals, CannotBeRenewedAfterTheirEndEvenIfNobodyTookTheirPlace) {
 
 TEST_P(LockingSeals, CannotBeRenewedOnceRevokedButCanBeReleased) {
   Admission held = granted(try_acquire());
-  EXPECT_EQ(store().revoke("gate", std::nullopt, Store::Revoke::graceful), 1U);
+  EXPECT_EQ(store().revoke("gate", std::nullopt, Revoke::graceful), 1U);
   EXPECT_TRUE(seal().is_acquired(held.token));
   const auto error = thrown_by<LeaseExpiredError>([&] { seal().renew(held); });
   ASSERT_TRUE(error);
@@ -454,16 +453,16 @@ INSTANTIATE_TEST_SUITE_P(Stores, LockingSeals,
 // --- what is known locally counts from before the question ---
 
 TEST(LocalDeadline, DoesNotGrowWithTheTimeAnAnswerTakes) {
-  airlock::testing::ManualClock clock;
+  airlock::internal::SteppedClock clock;
   const auto store = airlock::testing::memory_store(clock);
   const SemaphoreSeal seal(store, "gate", {.limit = 3, .ttl = 100s});
   const Request heavy{.gate = "gate", .visitor = VisitorId::random(), .permits = Permits{3, 3, 1s}};
-  ASSERT_TRUE(std::holds_alternative<Granted>(store->admit(heavy)));
+  ASSERT_TRUE(std::holds_alternative<Granted>(store.admit(heavy)));
   Request waiting{.gate = "gate", .visitor = VisitorId::random(), .permits = Permits{3}};
   waiting.line.join = true;
-  ASSERT_TRUE(std::holds_alternative<Queued>(store->admit(waiting)));
+  ASSERT_TRUE(std::holds_alternative<Queued>(store.admit(waiting)));
   // The step that admits the seal's visitor also hands over to the waiter; its callback is slow.
-  ASSERT_TRUE(store->watch("gate", waiting.visitor, [&] { clock.advance(5s); }));
+  ASSERT_TRUE(store.watch("gate", waiting.visitor, [&] { clock.advance(5s); }));
   clock.advance(1s);
   const Admission held = granted(seal.try_acquire());
   EXPECT_LASTS(seal.remaining_lifetime(held), 100s - 1s - 5s);

@@ -60,7 +60,7 @@ TEST_P(RateLimiterSealTest, LetsEverybodyThroughWhoComesWhenToldTo) {  // 100, 2
   std::mt19937 random(7);
   for (const auto algorithm :
        {Rate::Algorithm::gcra, Rate::Algorithm::sliding_window, Rate::Algorithm::fixed_window}) {
-    const Rate rate{.algorithm = algorithm, .count = 7, .period = 1s};
+    const Rate rate{.count = 7, .period = 1s, .algorithm = algorithm};
     const RateLimiterSeal seal(store(), "odd" + std::to_string(static_cast<int>(algorithm)),
                                {rate});
     for (int i = 0; i < 200; ++i) {
@@ -173,7 +173,7 @@ TEST_P(RateLimiterSealTest, NeitherGrantsNorRemovesWhenTheWallClockJumps) {  // 
 
 TEST_P(RateLimiterSealTest, IsAsNewAfterAPurge) {  // 29
   granted(limiter_.try_acquire(10));
-  EXPECT_TRUE(store()->purge("api"));
+  EXPECT_TRUE(store().purge("api"));
   granted(limiter_.try_acquire(10));
 }
 
@@ -183,7 +183,7 @@ TEST_P(RateLimiterSealTest, ChargesARetryAgainUnlessItDedupes) {
   EXPECT_EQ(remaining("api", kTenPerSecond), 8U);
 
   const RateLimiterSeal once(store(), "once", {kHundredPerHour}, 5s);
-  store()->drop_reply_next(1);
+  store().drop_reply_next(1);
   EXPECT_THROW((void)once.try_acquire(3, named("ann")), SealAcquiringError);
   const Granted again = granted(once.try_acquire(3, named("ann")));
   EXPECT_TRUE(again.repeated);
@@ -195,7 +195,7 @@ TEST_P(RateLimiterSealTest, ChargesARetryAgainUnlessItDedupes) {
 }
 
 TEST_P(RateLimiterSealTest, NeverCallsAFailingStoreExhausted) {  // 8
-  store()->fail_next(4, StoreError::Kind::unavailable);
+  store().fail_next(4, StoreError::Kind::unavailable);
   EXPECT_TRUE(cause_of<SealAcquiringError>([&] { (void)limiter_.try_acquire(); }));
   EXPECT_TRUE(cause_of<SealAcquiringError>([&] { (void)limiter_.peek(); }));
   EXPECT_TRUE(cause_of<SealAcquiringError>([&] { (void)limiter_.reserve(); }));
@@ -218,7 +218,7 @@ TEST_P(RateLimiterSealTest, NeverPassesItsLimitHoweverManyAsk) {  // 99
 }
 
 TEST_P(RateLimiterSealTest, SaysPausedWhenAnOperatorClosedTheGate) {
-  store()->pause("api", 5s);
+  store().pause("api", 5s);
   EXPECT_LASTS(refused(limiter_.try_acquire(), Reason::paused).retry_after, 5s);
 }
 
@@ -230,7 +230,7 @@ TEST_P(RateLimiterSealTest, AWrongConfigurationShowsWhenTheSealIsMade) {
   EXPECT_THROW(make({{.count = 0, .period = 1s}}), InvalidArgument);
   EXPECT_THROW(make({{.count = 1}}), InvalidArgument);
   EXPECT_THROW(make(std::vector<Rate>(kMaxRates + 1, Rate::parse("unlimited"))), InvalidArgument);
-  EXPECT_EQ(store()->calls(), 0U);
+  EXPECT_EQ(store().calls(), 0U);
 }
 
 TEST_P(RateLimiterSealTest, TakesNothingForAWrongCall) {

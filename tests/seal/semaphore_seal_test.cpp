@@ -40,8 +40,8 @@ TEST_P(SemaphoreSealTest, SealsOfDifferentWeightShareOneLimit) {
   granted(light.try_acquire());
   granted(heavy.try_acquire());
   refused(light.try_acquire(), Reason::full);
-  EXPECT_EQ(store()->look("gate")->counts.in_use, 4U);
-  EXPECT_FALSE(store()->look("gate")->limits_disagree);
+  EXPECT_EQ(store().look("gate")->counts.in_use, 4U);
+  EXPECT_FALSE(store().look("gate")->limits_disagree);
 }
 
 TEST_P(SemaphoreSealTest, AWrongConfigurationShowsWhenTheSealIsMade) {  // 10
@@ -49,7 +49,7 @@ TEST_P(SemaphoreSealTest, AWrongConfigurationShowsWhenTheSealIsMade) {  // 10
   EXPECT_THROW(SemaphoreSeal(store(), "gate", {.limit = kMaxLimit + 1}), InvalidArgument);
   EXPECT_THROW(SemaphoreSeal(store(), "gate", {.limit = 2, .weight = 3}), InvalidArgument);
   EXPECT_THROW(SemaphoreSeal(store(), "gate", {.limit = 2, .weight = 0}), InvalidArgument);
-  EXPECT_EQ(store()->calls(), 0U);
+  EXPECT_EQ(store().calls(), 0U);
 }
 
 TEST_P(SemaphoreSealTest, TellsHoldersApartBySlot) {
@@ -83,7 +83,7 @@ TEST_P(SemaphoreSealTest, AnOperatorMayRaiseAndLowerTheLimit) {
   const SemaphoreSeal one(store(), "gate", {.limit = 1});
   granted(one.try_acquire());
   refused(one.try_acquire(), Reason::full);
-  store()->set_limit("gate", 2);
+  store().set_limit("gate", 2);
   granted(one.try_acquire());
   refused(one.try_acquire(), Reason::full);
 }
@@ -91,7 +91,7 @@ TEST_P(SemaphoreSealTest, AnOperatorMayRaiseAndLowerTheLimit) {
 TEST_P(SemaphoreSealTest, ACallerWithALargerLimitIsShownToTheOperator) {  // 112
   granted(SemaphoreSeal(store(), "gate", {.limit = 1}).try_acquire());
   granted(SemaphoreSeal(store(), "gate", {.limit = 3}).try_acquire());
-  EXPECT_TRUE(store()->look("gate")->limits_disagree);
+  EXPECT_TRUE(store().look("gate")->limits_disagree);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SemaphoreSealTest, ::testing::ValuesIn(all_stores()),

@@ -25,7 +25,7 @@ Address parse(std::string_view uri) { return Address::parse(Uri::parse(uri)); }
 
 std::string message_for(std::string_view uri) {
   try {
-    return open_store(uri) != nullptr ? "" : "null";
+    return open_store(uri) ? "" : "null";
   } catch (const InvalidArgument& error) {
     return error.what();
   }

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/support/redis_server.hpp"
@@ -91,7 +91,7 @@ class Client {
         ::kill(getpid(), SIGKILL);
       }).detach();
     }
-    Outcome<Lease> lease = gate_->enter({.max_wait = 10s, .weight = weight});
+    Outcome<Lease> lease = gate_->try_enter_for(10s, {.weight = weight});
     if (!lease) {
       ++board_.late;
       return;
@@ -121,7 +121,7 @@ class Client {
   const Trial& trial_;
   std::mt19937 dice_;
   std::mt19937 hearing_{std::random_device()()};
-  std::shared_ptr<Store> store_;
+  Store store_;
   std::optional<Airlock> gate_;
 };
 
@@ -162,11 +162,11 @@ TEST_P(ManyProcesses, NeverExceedTheLimitAndNeverHang) {
   const auto store =
       redis::make_store({.address = RedisServer::shared().address(), .prefix = prefix});
   const auto gone = std::chrono::steady_clock::now() + 4s;
-  std::optional<GateView> view = store->look("gate");
+  std::optional<GateView> view = store.look("gate");
   while (view && (view->counts.holders != 0 || view->counts.waiting != 0) &&
          std::chrono::steady_clock::now() < gone) {
     std::this_thread::sleep_for(50ms);
-    view = store->look("gate");
+    view = store.look("gate");
   }
   ASSERT_TRUE(view);
   EXPECT_EQ(view->counts.in_use, 0U);

@@ -10,13 +10,14 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
-#include "airlock/chained_seal.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/lock_seal.hpp"
+#include "airlock/multi_seal.hpp"
 #include "airlock/rate_limiter_seal.hpp"
-#include "airlock/sleeper.hpp"
 #include "airlock/store.hpp"
+#include "store/backend.hpp"
+#include "store/sleeper.hpp"
 #include "store/support/asker.hpp"
 #include "store/support/child.hpp"
 #include "store/support/failures.hpp"
@@ -54,7 +55,7 @@ class ClusterStore : public ::testing::Test {
   void TearDown() override { own_cluster->bring_back(); }
 
   static RedisCluster& cluster() { return *own_cluster; }
-  [[nodiscard]] std::shared_ptr<Store> opened(const std::string& options = "") const {
+  [[nodiscard]] Store opened(const std::string& options = "") const {
     return open_store(cluster().uri("prefix=" + prefix_ + options));
   }
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
@@ -77,27 +78,27 @@ TEST_F(ClusterStore, LetsInAndOutAtEveryServer) {
   const auto store = opened();
   const std::vector<std::string> gates = gates_everywhere(3);
   for (const std::string& gate : gates) {
-    const Answer answer = store->admit(asks(gate, VisitorId::random()));
+    const Answer answer = store.admit(asks(gate, VisitorId::random()));
     ASSERT_TRUE(std::holds_alternative<Granted>(answer));
-    EXPECT_TRUE(std::holds_alternative<Refused>(store->admit(asks(gate, VisitorId::random()))));
+    EXPECT_TRUE(std::holds_alternative<Refused>(store.admit(asks(gate, VisitorId::random()))));
     const std::size_t owner = cluster().owner_of(cluster().slot_of(gate));
     EXPECT_EQ(cluster().node(owner).command({"EXISTS", prefix() + ":{" + gate + "}:gate"}), "1");
-    EXPECT_TRUE(store->release(std::get<Granted>(answer).token));
+    EXPECT_TRUE(store.release(std::get<Granted>(answer).token));
   }
-  EXPECT_THAT(store->list(), ::testing::UnorderedElementsAreArray(gates));
+  EXPECT_THAT(store.list(), ::testing::UnorderedElementsAreArray(gates));
   const std::vector<GateName> names(gates.begin(), gates.end());
-  EXPECT_THAT(store->counts(names), ::testing::Each(GateCounts{.limit = 1}));
+  EXPECT_THAT(store.counts(names), ::testing::Each(GateCounts{.limit = 1}));
 }
 
 TEST_F(ClusterStore, RenewsLeasesOfAllServersTogether) {
   const auto store = opened();
   std::vector<RenewItem> items;
   for (const std::string& gate : gates_everywhere(20)) {
-    const Answer answer = store->admit(asks(gate, VisitorId::random()));
+    const Answer answer = store.admit(asks(gate, VisitorId::random()));
     items.push_back({.token = std::get<Granted>(answer).token, .ttl = 30s});
   }
-  (void)store->release(items[7].token);
-  store->renew(items);
+  (void)store.release(items[7].token);
+  store.renew(items);
   for (std::size_t i = 0; i < items.size(); ++i) {
     EXPECT_EQ(items[i].result, i == 7 ? Renewal::gone : Renewal::renewed) << i;
   }
@@ -108,13 +109,13 @@ TEST_F(ClusterStore, DecidesAGroupInOneStep) {
   const VisitorId ann = VisitorId::random();
   const VisitorId bob = VisitorId::random();
   const std::vector<Request> hers = {asks("g/a", ann), asks("g/b", ann), asks("g/c", ann)};
-  const GroupAnswer answer = store->admit_all(hers);
+  const GroupAnswer answer = store.admit_all(hers);
   ASSERT_TRUE(answer);
   const std::vector<Request> his = {asks("g/c", bob), asks("g/d", bob)};
-  EXPECT_FALSE(store->admit_all(his));
-  EXPECT_EQ(store->counts(std::vector<GateName>{"g/d"}).front().holders, 0U);
-  for (const Granted& granted : answer.granted) EXPECT_TRUE(store->release(granted.token));
-  EXPECT_TRUE(store->admit_all(his));
+  EXPECT_FALSE(store.admit_all(his));
+  EXPECT_EQ(store.counts(std::vector<GateName>{"g/d"}).front().holders, 0U);
+  for (const Granted& granted : answer.granted) EXPECT_TRUE(store.release(granted.token));
+  EXPECT_TRUE(store.admit_all(his));
 }
 
 TEST_F(ClusterStore, TakesGatesOfSeveralServersInOrderAndGivesThemBack) {
@@ -127,11 +128,11 @@ TEST_F(ClusterStore, TakesGatesOfSeveralServersInOrderAndGivesThemBack) {
   const auto taken = third.try_acquire();
   ASSERT_TRUE(taken);
   EXPECT_FALSE(chain.try_acquire());
-  EXPECT_EQ(store->look(gates[0])->counts.holders, 0U);
-  EXPECT_EQ(store->look(gates[1])->rates.at(0).info.remaining, 10U);
-  EXPECT_TRUE(store->release(taken->token));
+  EXPECT_EQ(store.look(gates[0])->counts.holders, 0U);
+  EXPECT_EQ(store.look(gates[1])->rates.at(0).info.remaining, 10U);
+  EXPECT_TRUE(store.release(taken->token));
   EXPECT_TRUE(chain.try_acquire());
-  EXPECT_EQ(store->look(gates[1])->rates.at(0).info.remaining, 9U);
+  EXPECT_EQ(store.look(gates[1])->rates.at(0).info.remaining, 9U);
 }
 
 TEST_F(ClusterStore, TellsWhoWaitsThatItIsItsTurn) {
@@ -140,7 +141,7 @@ TEST_F(ClusterStore, TellsWhoWaitsThatItIsItsTurn) {
 
 TEST_F(ClusterStore, TellsThoseOfOtherClientsThatItIsTheirTurn) {
   testing::Waiters waiters(opened(), gates_everywhere(3));
-  waiters.let_in(*opened());
+  waiters.let_in(opened());
 }
 
 TEST_F(ClusterStore, TellsWhoWaitsThoughItsSlotHasMoved) {
@@ -166,22 +167,23 @@ TEST_F(ClusterStore, TellsAtOnceThatASlotHasMoved) {
   Token inside{.gate = gate};
   Request waits = asks(gate, VisitorId::random());
   const auto joins = [&] {
-    inside = std::get<Granted>(store->admit(asks(gate, VisitorId::random()))).token;
+    inside = std::get<Granted>(store.admit(asks(gate, VisitorId::random()))).token;
     waits.visitor = VisitorId::random();
     waits.line.join = true;
-    EXPECT_TRUE(std::holds_alternative<Queued>(store->admit(waits)));
+    EXPECT_TRUE(std::holds_alternative<Queued>(store.admit(waits)));
   };
   const auto is_told = [&](std::chrono::milliseconds at_most) {
-    return store->await(gate, waits.visitor, sleeper, store->clock().now() + at_most);
+    return internal::backend_of(store)->await(gate, waits.visitor, sleeper,
+                                              internal::backend_of(store)->clock().now() + at_most);
   };
   for (int i = 0; i < 3; ++i) {
     joins();
     const std::jthread releases([&] {
       std::this_thread::sleep_for(10ms);
-      EXPECT_TRUE(store->release(inside));
+      EXPECT_TRUE(store.release(inside));
     });
     EXPECT_TRUE(is_told(5s));
-    EXPECT_TRUE(store->leave(gate, waits.visitor));
+    EXPECT_TRUE(store.leave(gate, waits.visitor));
   }
   cluster().move_slot(cluster().slot_of(gate), primaries[1]);
   joins();
@@ -199,7 +201,7 @@ TEST_F(ClusterStore, FindsTheOthersThoughOneOfTheURIIsDead) {
   const auto store = opened();
   const Moment start = std::chrono::steady_clock::now();
   const std::string gate = cluster().tag_at(cluster().primaries().back());
-  EXPECT_TRUE(std::holds_alternative<Granted>(store->admit(asks(gate, VisitorId::random()))));
+  EXPECT_TRUE(std::holds_alternative<Granted>(store.admit(asks(gate, VisitorId::random()))));
   EXPECT_LT(since(start), 300ms);
 }
 
@@ -207,7 +209,7 @@ TEST_F(ClusterStore, SaysByTheDeadlineThatNobodyAnswers) {
   const testing::FreePort nobody;
   const auto store = open_store("redis+cluster://127.0.0.1:" + nobody.text() + "?timeout=700ms");
   const Moment start = std::chrono::steady_clock::now();
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 900ms);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::unavailable) << failure->what();
@@ -222,7 +224,7 @@ TEST_F(ClusterStore, SaysThatAServerIsNoCluster) {
   options.insert(options.end(), {"--port", port.text(), "--bind", "127.0.0.1"});
   alone.start(options);
   const auto store = open_store("redis+cluster://127.0.0.1:" + port.text());
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible) << failure->what();
   EXPECT_THAT(failure->what(), HasSubstr("cluster"));
@@ -314,7 +316,7 @@ TEST(ClusterWithoutShardedChannels, TellsWhoWaits) {
   EXPECT_TRUE(std::ranges::any_of(cluster.primaries(), [&](std::size_t node) {
     return !cluster.node(node).command({"PUBSUB", "CHANNELS"}).empty();
   })) << "nobody hears";
-  waiters.let_in(*open_store(cluster.uri()));
+  waiters.let_in(open_store(cluster.uri()));
 }
 
 TEST(WholeCluster, WorksAgainWhenALostServerIsReplaced) {

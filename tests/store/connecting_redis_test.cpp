@@ -136,12 +136,12 @@ TEST_F(ForkedChild, DoesNotKeepAConnectionThatItsParentEnds) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   RedisServer server;
   auto store = make_store({.address = server.address()});
-  (void)store->admit(asks("gate", VisitorId::random()));
+  (void)store.admit(asks("gate", VisitorId::random()));
   Child child([&] {
     char byte = 0;
     (void)!read(ends[1], &byte, 1);
   });
-  store.reset();
+  store = {};
   airlock::testing::wait_until("the server sees it end", [&] {
     return airlock::testing::value_of("connected_clients", server.command({"INFO", "clients"})) ==
            "1";
@@ -242,7 +242,7 @@ TEST(Dialling, EndsWithItsDeadlineAndNamesWhatItTried) {
 
 // --- what a server says to one who connects ---
 
-std::shared_ptr<Store> store_at(const Address& address) {
+Store store_at(const Address& address) {
   return make_store({.address = address, .prefix = unused_prefix()});
 }
 
@@ -250,12 +250,12 @@ TEST(Connecting, AServerWithoutRoomForAnotherClientHasNoRoom) {
   const FreePort port;
   RedisServer server({"--maxclients", "1", "--port", port.text(), "--bind", "127.0.0.1"});
   const auto first = store_at(server.address());
-  (void)first->admit(asks("gate", VisitorId::random()));
+  (void)first.admit(asks("gate", VisitorId::random()));
   for (const Address& address :
        {server.address(), Address{.host = "127.0.0.1", .port = port.number()}}) {
     for (int i = 0; i < 20; ++i) {
       const auto failure =
-          failure_of([&] { (void)store_at(address)->admit(asks("gate", VisitorId::random())); });
+          failure_of([&] { (void)store_at(address).admit(asks("gate", VisitorId::random())); });
       ASSERT_TRUE(failure);
       ASSERT_EQ(failure->kind(), Kind::no_room) << failure->what();
       ASSERT_THAT(failure->what(), AllOf(HasSubstr(address.text()), HasSubstr("maxclients")));
@@ -268,15 +268,15 @@ TEST(Connecting, AServerThatIsToldToEvictIsNoticedWhileItIsUsed) {
   Address address = server.address();
   address.eviction_check = Duration(0);
   const auto store = store_at(address);
-  const Token token = std::get<Granted>(store->admit(asks("gate", VisitorId::random()))).token;
+  const Token token = std::get<Granted>(store.admit(asks("gate", VisitorId::random()))).token;
   server.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
-  EXPECT_EQ(store->renew(token, 30s), Renewal::renewed) << "the call that finds out";
-  const auto failure = failure_of([&] { (void)store->admit(asks("other", VisitorId::random())); });
+  EXPECT_EQ(store.renew(token, 30s), Renewal::renewed) << "the call that finds out";
+  const auto failure = failure_of([&] { (void)store.admit(asks("other", VisitorId::random())); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible);
   EXPECT_THAT(failure->what(), AllOf(HasSubstr("allkeys-lru"), HasSubstr("allow_eviction=1")));
   server.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
-  EXPECT_TRUE(store->release(token));
+  EXPECT_TRUE(store.release(token));
 }
 
 TEST(Connecting, APasswordFileIsReadAgainWhenThePasswordIsRefused) {
@@ -287,37 +287,37 @@ TEST(Connecting, APasswordFileIsReadAgainWhenThePasswordIsRefused) {
   const auto write = [&](const char* password) { std::ofstream(file) << password << "\n"; };
   write("first");
   const auto store = open_store(server.uri() + "?user=ann&password_file=" + file);
-  (void)store->admit(asks("gate", VisitorId::random()));
+  (void)store.admit(asks("gate", VisitorId::random()));
   const auto change = [&](const char* password) {
     server.command({"ACL", "SETUSER", "ann", "resetpass", std::string(">") + password});
     server.command({"CLIENT", "KILL", "USER", "ann"});
   };
   change("second");
-  const auto failure = failure_of([&] { (void)store->admit(asks("a", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("a", VisitorId::random())); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible);
   EXPECT_THAT(failure->what(), AllOf(HasSubstr("password"), Not(HasSubstr("first"))));
   write("second");
-  (void)store->admit(asks("b", VisitorId::random()));
+  (void)store.admit(asks("b", VisitorId::random()));
   // The one that is refused is not tried again first.
   const auto refused = [&] {
     return airlock::testing::lines_of(server.command({"ACL", "LOG"})).size();
   };
   const auto before = refused();
   server.command({"CLIENT", "KILL", "USER", "ann"});
-  (void)store->admit(asks("c", VisitorId::random()));
+  (void)store.admit(asks("c", VisitorId::random()));
   EXPECT_EQ(refused(), before);
   // A file that is being written is no reason to forget what is known.
   write("");
   server.command({"CLIENT", "KILL", "USER", "ann"});
-  (void)store->admit(asks("d", VisitorId::random()));
+  (void)store.admit(asks("d", VisitorId::random()));
 }
 
 TEST(Connecting, SaysWhichServerAndWhatToDo) {
   RedisServer server;
   const auto message_of = [](const Address& address) {
     return std::string(failure_of([&] {
-                         (void)store_at(address)->admit(asks("gate", VisitorId::random()));
+                         (void)store_at(address).admit(asks("gate", VisitorId::random()));
                        })->what());
   };
   Address wrong = server.address();
@@ -339,7 +339,7 @@ TEST(Connecting, NeverShowsWhatAServerRepeats) {
   Address address = server.address();
   address.password = "s3cret";
   const auto failure =
-      failure_of([&] { (void)store_at(address)->admit(asks("gate", VisitorId::random())); });
+      failure_of([&] { (void)store_at(address).admit(asks("gate", VisitorId::random())); });
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->what(), AllOf(HasSubstr("unknown command"), Not(HasSubstr("s3cret"))));
 }

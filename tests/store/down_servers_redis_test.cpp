@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/redis/redis_store.hpp"
@@ -97,7 +97,7 @@ class LeasesOfACluster : public ::testing::Test {
   }
 
   BareCluster cluster_{3};
-  const std::shared_ptr<Store> store_ = open_store(cluster_.uri("timeout=4s"));
+  const Store store_ = open_store(cluster_.uri("timeout=4s"));
 };
 
 TEST_F(LeasesOfACluster, OutliveAStoppedServerAtTheOthers) {
@@ -137,22 +137,22 @@ TEST(Renewing, ManyKeepsOneDeadline) {
   std::vector<RenewItem> items;
   for (std::size_t i = 0; i < kGates; ++i) {
     const std::string gate = "gate" + std::to_string(i);
-    const Answer answer = near->admit(asks(gate, VisitorId::random(), 10'000));
+    const Answer answer = near.admit(asks(gate, VisitorId::random(), 10'000));
     items.push_back({.token = std::get<Granted>(answer).token, .ttl = 30s});
     Request brief = asks(gate, VisitorId::random(), 10'000);
     brief.permits->ttl = 300ms;
     for (int j = 0; j < 400; ++j) {
       brief.visitor = VisitorId::random();
-      (void)near->admit(brief);
+      (void)near.admit(brief);
     }
   }
   std::this_thread::sleep_for(300ms);  // They run out.
   const SlowLink link(server.address(), 30ms);
   const auto far =
       redis::make_store({.address = link.address(), .prefix = prefix, .timeout = 400ms});
-  far->renew({items.data(), 1});  // Connected.
+  far.renew({items.data(), 1});  // Connected.
   const Moment start = std::chrono::steady_clock::now();
-  far->renew(items);
+  far.renew(items);
   EXPECT_LT(since(start), 700ms);
   for (const RenewItem& item : items) EXPECT_EQ(item.result, Renewal::renewed);
 }
@@ -164,7 +164,7 @@ TEST(StoppedCluster, EveryCallEndsWithItsDeadline) {
   BareCluster cluster(3);
   const auto store = open_store(cluster.uri("timeout=500ms"));
   for (std::size_t i = 0; i < cluster.size(); ++i) {
-    (void)store->admit(asks(cluster.tag_at(i), VisitorId::random()));
+    (void)store.admit(asks(cluster.tag_at(i), VisitorId::random()));
   }
   for (std::size_t i = 0; i < cluster.size(); ++i) cluster.node(i).stop();
   std::vector<std::future<std::chrono::milliseconds>> callers;
@@ -175,7 +175,7 @@ TEST(StoppedCluster, EveryCallEndsWithItsDeadline) {
       for (int calls = 0; calls < 4; ++calls) {
         const Moment start = std::chrono::steady_clock::now();
         const auto failure =
-            failure_of([&] { (void)store->admit(asks(gate, VisitorId::random())); });
+            failure_of([&] { (void)store.admit(asks(gate, VisitorId::random())); });
         EXPECT_EQ(failure ? failure->kind() : StoreError::Kind::closed,
                   StoreError::Kind::unavailable);
         longest = std::max(longest, since(start));
@@ -193,7 +193,7 @@ TEST(ReplacedCluster, IsFoundThroughTheServersOfTheURI) {
   SlowLink named(old->address(0), 0ms);
   const auto store = open_store("redis+cluster://" + named.text() + "?timeout=1s");
   for (std::size_t i = 0; i < old->size(); ++i) {
-    (void)store->admit(asks(old->tag_at(i), VisitorId::random()));
+    (void)store.admit(asks(old->tag_at(i), VisitorId::random()));
   }
   BareCluster replacement(1);
   named.lead_to(replacement.address(0));
@@ -202,7 +202,7 @@ TEST(ReplacedCluster, IsFoundThroughTheServersOfTheURI) {
   bool served = false;
   while (!served && since(start) < 10s) {
     try {
-      served = std::holds_alternative<Granted>(store->admit(asks("gate", VisitorId::random())));
+      served = std::holds_alternative<Granted>(store.admit(asks("gate", VisitorId::random())));
     } catch (const StoreError&) {
       std::this_thread::sleep_for(10ms);
     }
@@ -215,9 +215,9 @@ TEST(ReplacedCluster, IsFoundThroughTheServersOfTheURI) {
 TEST(LongLinks, AClusterIsUsedWithATimeoutThatAllowsForThem) {
   BareCluster cluster(1, 300ms);
   const auto store = open_store(cluster.uri("timeout=5s"));
-  const Answer answer = store->admit(asks("gate", VisitorId::random()));
+  const Answer answer = store.admit(asks("gate", VisitorId::random()));
   ASSERT_TRUE(std::holds_alternative<Granted>(answer));
-  EXPECT_TRUE(store->release(std::get<Granted>(answer).token));
+  EXPECT_TRUE(store.release(std::get<Granted>(answer).token));
 }
 
 TEST(LongLinks, SentinelsAreUsedWithATimeoutThatAllowsForThem) {
@@ -238,7 +238,7 @@ TEST(LongLinks, SentinelsAreUsedWithATimeoutThatAllowsForThem) {
   sentinel.start({dir.path() + "/sentinel.conf", "--sentinel"});
   const SlowLink to_sentinel(sentinel.address(), 300ms);
   const auto store = open_store("redis+sentinel://" + to_sentinel.text() + "/main?timeout=5s");
-  const Answer answer = store->admit(asks("gate", VisitorId::random()));
+  const Answer answer = store.admit(asks("gate", VisitorId::random()));
   EXPECT_TRUE(std::holds_alternative<Granted>(answer));
 }
 

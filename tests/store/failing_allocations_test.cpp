@@ -6,8 +6,9 @@
 #ifdef AIRLOCK_WITH_REDIS
 #include <thread>
 
-#include "airlock/sleeper.hpp"
+#include "store/backend.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/sleeper.hpp"
 #include "store/support/failures.hpp"
 #include "store/support/redis_server.hpp"
 #endif
@@ -63,7 +64,7 @@ std::uint64_t run(const contract::StoreFactory& factory, const FailingStep& step
                   FailedStep& result) {
   constexpr std::uint64_t kMany = 1'000'000;
   const auto under_test = factory.make();
-  Store& store = *under_test->store();
+  const Store& store = under_test->store();
   step.prepare(store);
   result.before = state_of(store);
   allocations_left = k == 0 ? kMany : k;
@@ -99,25 +100,25 @@ TEST(FailingAllocationsOfAWaiter, LeaveTheNextOneServed) {
   const auto sleeper = std::make_shared<Sleeper>();
   const auto is_told = [&](std::uint64_t k) {
     Request request = testing::asks("gate", VisitorId::random());
-    const Answer inside = store->admit(request);
+    const Answer inside = store.admit(request);
     request.visitor = VisitorId::random();
     request.line.join = true;
-    EXPECT_TRUE(std::holds_alternative<Queued>(store->admit(request)));
+    EXPECT_TRUE(std::holds_alternative<Queued>(store.admit(request)));
     const std::jthread releases([&] {
       std::this_thread::sleep_for(2ms);
-      EXPECT_TRUE(store->release(std::get<Granted>(inside).token));
+      EXPECT_TRUE(store.release(std::get<Granted>(inside).token));
     });
-    const Instant deadline = store->clock().now() + 10s;
+    const Instant deadline = internal::backend_of(store)->clock().now() + 10s;
     bool told = false;
     allocations_left = k;
     try {
-      told = store->await("gate", request.visitor, sleeper, deadline);
+      told = internal::backend_of(store)->await("gate", request.visitor, sleeper, deadline);
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): as it should be
     }
     const bool refused = k != 0 && allocations_left == 0;
     allocations_left = 0;
-    store->unwatch("gate", request.visitor);
-    EXPECT_TRUE(store->leave("gate", request.visitor));
+    store.unwatch("gate", request.visitor);
+    EXPECT_TRUE(store.leave("gate", request.visitor));
     return told || refused;
   };
   EXPECT_TRUE(is_told(0));

@@ -38,7 +38,7 @@ FailingCall::Result run(const contract::StoreFactory& factory, const FailingStep
   SharedValue<Seen> seen;
   const FailingCall::Result traced = failing.run([&] {
     const auto under_test = factory.make();
-    Store& store = *under_test->store();
+    const Store& store = under_test->store();
     step.prepare(store);
     copy(state_of(store), seen->before);
     FailingCall::mark_begin();
@@ -79,7 +79,7 @@ TEST_P(FailingCalls, LeaveTheStoreAsBeforeOrAsComplete) {
 // A store on a clock that runs: what waits asks again when a call was lost.
 struct RunningStore {
   std::string name;
-  std::function<std::shared_ptr<Store>(const TempDir& dir)> open;
+  std::function<Store(const TempDir& dir)> open;
 };
 
 const RunningStore kRunningStores[] = {
@@ -101,7 +101,7 @@ class FailingCallsOfAUse : public ::testing::TestWithParam<RunningStore> {
     const TempDir dir;
     SharedValue<std::array<char, Seen::kMost>> wrong;
     const FailingCall::Result traced = failing.run([&] {
-      const std::shared_ptr<Store> store = GetParam().open(dir);
+      const Store store = GetParam().open(dir);
       FailingCall::mark_begin();
       std::string found = wrongly_said_by(use, store);
       FailingCall::mark_end();
@@ -117,9 +117,7 @@ class FailingCallsOfAUse : public ::testing::TestWithParam<RunningStore> {
 // The same for what is built on a store: keepers, waiters, mailboxes. Their threads and descriptors
 // are among the calls.
 TEST_P(FailingCallsOfAUse, LeaveNothingBehind) {
-  {
-    const std::shared_ptr<Store> store = GetParam().open(TempDir());
-  }  // Its server is there before.
+  { const Store store = GetParam().open(TempDir()); }  // Its server is there before.
   std::uint64_t trials = 0;
   std::map<long, int> refused;
   for (const FailingUse& use : failing_uses()) {

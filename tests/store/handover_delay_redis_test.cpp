@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/support/asker.hpp"
@@ -32,17 +32,16 @@ constexpr auto kDelay = 2s;
 
 class HandoverDelay : public testing::WithSentinels {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> opened() const {
+  [[nodiscard]] Store opened() const {
     return WithSentinels::opened("&timeout=3s&handover_delay=2s");
   }
 };
 
 TEST_F(HandoverDelay, GrantsNothingAtOnceAndEverythingAfterwards) {
   const auto old = opened();
-  const Token kept = std::get<Granted>(old->admit(asks("held", VisitorId::random(), 2))).token;
-  const Token given_back =
-      std::get<Granted>(old->admit(asks("held", VisitorId::random(), 2))).token;
-  (void)old->admit(asks("other", VisitorId::random(), 9));
+  const Token kept = std::get<Granted>(old.admit(asks("held", VisitorId::random(), 2))).token;
+  const Token given_back = std::get<Granted>(old.admit(asks("held", VisitorId::random(), 2))).token;
+  (void)old.admit(asks("other", VisitorId::random(), 9));
   std::this_thread::sleep_for(50ms);
 
   const RedisSentinels::Failover failover = sentinels().fail_over(Loss::killed);
@@ -53,11 +52,11 @@ TEST_F(HandoverDelay, GrantsNothingAtOnceAndEverythingAfterwards) {
 
   // What is held is as it was.
   const auto fresh = opened();
-  EXPECT_TRUE(fresh->release(given_back));
-  EXPECT_EQ(fresh->renew(kept, 30s), Renewal::renewed);
+  EXPECT_TRUE(fresh.release(given_back));
+  EXPECT_EQ(fresh.renew(kept, 30s), Renewal::renewed);
   const Moment asked = std::chrono::steady_clock::now();
   EXPECT_LT(asked - promoted, 1500ms);
-  EXPECT_EQ(fresh->look("held")->counts.holders, 1U);
+  EXPECT_EQ(fresh.look("held")->counts.holders, 1U);
 
   for (Asker* const asker : {&asks_again, &is_new, &elsewhere}) {
     EXPECT_FALSE(becomes_true([&] { return asker->got_in_since(promoted); },
@@ -70,21 +69,21 @@ TEST_F(HandoverDelay, GrantsNothingAtOnceAndEverythingAfterwards) {
                                  asked + kDelay + 500ms - std::chrono::steady_clock::now())));
     asker->stop();
   }
-  EXPECT_TRUE(old->release(kept));
+  EXPECT_TRUE(old.release(kept));
 }
 
 TEST_F(HandoverDelay, DelaysNothingWithoutAFailover) {
   const auto store = opened();
-  (void)store->admit(asks("calm", VisitorId::random(), 2));
+  (void)store.admit(asks("calm", VisitorId::random(), 2));
   const Moment start = std::chrono::steady_clock::now();
   EXPECT_TRUE(
-      std::holds_alternative<Granted>(opened()->admit(asks("calm", VisitorId::random(), 2))));
+      std::holds_alternative<Granted>(opened().admit(asks("calm", VisitorId::random(), 2))));
   EXPECT_LT(since(start), 500ms);
 }
 
 TEST_F(HandoverDelay, IsOverForGoodUntilTheNextFailover) {
   const auto store = opened();
-  (void)store->admit(asks("later", VisitorId::random(), 100));
+  (void)store.admit(asks("later", VisitorId::random(), 100));
   std::this_thread::sleep_for(50ms);
   const RedisSentinels::Failover failover = sentinels().fail_over(Loss::stopped);
   Asker asker(store, "later");

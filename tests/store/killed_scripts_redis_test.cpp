@@ -41,7 +41,7 @@ class KilledScripts : public ::testing::Test {
  protected:
   std::string command(const std::vector<std::string>& words) { return server_.command(words); }
 
-  std::shared_ptr<Store> open(const redis::Scripts& scripts) {
+  Store open(const redis::Scripts& scripts) {
     return redis::make_store({.address = server_.address(),
                               .prefix = "test",
                               .timeout = 10s,
@@ -70,7 +70,7 @@ class KilledScripts : public ::testing::Test {
     command({"SET", "fail_at", std::to_string(n)});
     bool made = true;
     try {
-      step(*failing_);
+      step(failing_);
     } catch (const StoreError& error) {
       EXPECT_NE(std::string(error.what()).find("refused"), std::string::npos) << error.what();
       made = false;
@@ -81,8 +81,8 @@ class KilledScripts : public ::testing::Test {
 
   RedisServer server_;
   testing::AnyClock clock_;
-  const std::shared_ptr<Store> store_ = open(stepped::scripts());
-  const std::shared_ptr<Store> failing_ = open(stepped::failing_scripts());
+  const Store store_ = open(stepped::scripts());
+  const Store failing_ = open(stepped::failing_scripts());
 };
 
 // Every command of every step, in states that come about by chance.
@@ -97,13 +97,13 @@ TEST_F(KilledScripts, AreMadeGoodByTheNextStep) {
     profile.plain = number % 2 == 0;
     profile.owners_end = false;
     trial::Generator generator(number, profile);
-    std::deque<Token> tokens = {{store_->id(), "g/0", {}, 1}};
+    std::deque<Token> tokens = {{store_.id(), "g/0", {}, 1}};
     for (int i = 0; i < kSteps; ++i) {
       const trial::Operation operation = generator.next();
       clock_.advance(operation.after);
       if (!trial::is_valid(operation)) continue;
       const Token token = tokens[operation.token % tokens.size()];
-      const auto step = [&](Store& store) {
+      const auto step = [&](const Store& store) {
         const trial::Reply reply = trial::perform(store, operation, token, profile.gates);
         if (const auto* answer = std::get_if<Answer>(&reply)) {
           if (const auto* granted = std::get_if<Granted>(answer)) {
@@ -115,7 +115,7 @@ TEST_F(KilledScripts, AreMadeGoodByTheNextStep) {
         ++killed;
         for (std::size_t gate = 0; gate < profile.gates; ++gate) {
           const GateName name = trial::gate_text(gate);
-          (void)store_->look(name);
+          (void)store_.look(name);
           ASSERT_EQ(state_of(name), kSound) << "AIRLOCK_SEED=" << number << " step " << i
                                             << " command " << n << ": " << operation.text();
         }
@@ -140,14 +140,14 @@ TEST_F(KilledScripts, LetNobodyInWhoDoesNotFitAndNobodyOut) {
     clock_.advance(below(4) == 0 ? 3s : 10ms);
     const VisitorId visitor{7, 1 + below(8)};
     const Token token =
-        held.contains(visitor) ? held.at(visitor).token : Token{store_->id(), gate, visitor, 1};
+        held.contains(visitor) ? held.at(visitor).token : Token{store_.id(), gate, visitor, 1};
     held.erase(visitor);  // Whatever becomes of it now.
     Request ask = asks(gate, visitor, kLimit);
     ask.permits->weight = 1 + static_cast<std::uint32_t>(below(2));
     ask.permits->ttl = 1min;
     ask.line.join = below(2) == 0;
     const std::uint64_t which = below(8);
-    (void)is_made(1 + static_cast<int>(below(30)), [&](Store& store) {
+    (void)is_made(1 + static_cast<int>(below(30)), [&](const Store& store) {
       if (which < 5) {
         const Answer answer = store.admit(ask);
         if (const auto* granted = std::get_if<Granted>(&answer)) {
@@ -158,10 +158,10 @@ TEST_F(KilledScripts, LetNobodyInWhoDoesNotFitAndNobodyOut) {
       } else if (which == 6) {
         (void)store.leave(gate, visitor);
       } else {
-        (void)store.revoke(gate, visitor, Store::Revoke::now);
+        (void)store.revoke(gate, visitor, Revoke::now);
       }
     });
-    const auto view = store_->look(gate);
+    const auto view = store_.look(gate);
     ASSERT_EQ(state_of(gate), kSound) << i;
     if (!view) continue;
     ASSERT_LE(view->counts.in_use, kLimit) << i;
@@ -194,9 +194,9 @@ TEST_F(KilledScripts, AGateThatHasLostAPartIsMadeAgainFromTheRest) {
     tokens.clear();
     for (std::uint32_t i = 0; i < kMany; ++i) {
       tokens.push_back(
-          std::get<Granted>(store_->admit(asks(gate, VisitorId::random(), kMany))).token);
+          std::get<Granted>(store_.admit(asks(gate, VisitorId::random(), kMany))).token);
     }
-    for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(store_->release(tokens[i]));
+    for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(store_.release(tokens[i]));
     Request heavy = asks(gate, VisitorId::random(), kMany);
     heavy.permits->weight = 11;
     heavy.line.join = true;
@@ -204,18 +204,18 @@ TEST_F(KilledScripts, AGateThatHasLostAPartIsMadeAgainFromTheRest) {
     for (std::uint32_t i = 0; i < kMany; ++i) {
       heavy.visitor = VisitorId::random();
       line.push_back(heavy.visitor);
-      ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(heavy)));
+      ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(heavy)));
     }
     ASSERT_EQ(state_of(gate), kSound);
     command(loss);
-    EXPECT_EQ(store_->counts({&gate, 1}).front().in_use, kMany - 10) << loss[0] << ' ' << loss[1];
-    EXPECT_EQ(store_->renew(tokens[0], 1min), Renewal::renewed);
+    EXPECT_EQ(store_.counts({&gate, 1}).front().in_use, kMany - 10) << loss[0] << ' ' << loss[1];
+    EXPECT_EQ(store_.renew(tokens[0], 1min), Renewal::renewed);
     EXPECT_EQ(state_of(gate), kSound) << loss[0] << ' ' << loss[1];
-    EXPECT_EQ(store_->counts({&gate, 1}).front().in_use, kMany - 10);
-    EXPECT_EQ(store_->look(gate)->line.at(0).visitor, line[0]);
-    EXPECT_EQ(store_->look(gate)->line.size(), kMany);
-    EXPECT_TRUE(store_->release(tokens[5]));  // Now the first of the line fits.
-    EXPECT_EQ(store_->look(gate)->line.size(), kMany - 1);
+    EXPECT_EQ(store_.counts({&gate, 1}).front().in_use, kMany - 10);
+    EXPECT_EQ(store_.look(gate)->line.at(0).visitor, line[0]);
+    EXPECT_EQ(store_.look(gate)->line.size(), kMany);
+    EXPECT_TRUE(store_.release(tokens[5]));  // Now the first of the line fits.
+    EXPECT_EQ(store_.look(gate)->line.size(), kMany - 1);
     EXPECT_EQ(state_of(gate), kSound);
   }
 }
@@ -223,19 +223,19 @@ TEST_F(KilledScripts, AGateThatHasLostAPartIsMadeAgainFromTheRest) {
 TEST_F(KilledScripts, AGateWhoseHashIsGoneBeginsAnew) {
   const GateName gate = "gate";
   const auto enters = [&] {
-    return std::holds_alternative<Granted>(store_->admit(asks(gate, VisitorId::random(), 2)));
+    return std::holds_alternative<Granted>(store_.admit(asks(gate, VisitorId::random(), 2)));
   };
   Request waits = asks(gate, VisitorId::random(), 2);
   waits.line.join = true;
   EXPECT_TRUE(enters() && enters());
-  EXPECT_TRUE(std::holds_alternative<Queued>(store_->admit(waits)));
+  EXPECT_TRUE(std::holds_alternative<Queued>(store_.admit(waits)));
   command({"DEL", redis::Naming("test").key(gate, ":gate")});
   EXPECT_TRUE(enters());
-  (void)store_->look(gate);
+  (void)store_.look(gate);
   EXPECT_EQ(state_of(gate), kSound);
   EXPECT_TRUE(enters());
   EXPECT_FALSE(enters());
-  EXPECT_TRUE(std::holds_alternative<Queued>(store_->admit(waits)));
+  EXPECT_TRUE(std::holds_alternative<Queued>(store_.admit(waits)));
   EXPECT_EQ(state_of(gate), kSound);
 }
 
@@ -244,15 +244,15 @@ TEST_F(KilledScripts, ByAnOperatorChangeNothing) {
   RedisServer& server = server_;
   server.command({"CONFIG", "SET", "busy-reply-threshold", "1"});
   const GateName gate = "gate";
-  const Token ann = std::get<Granted>(store_->admit(asks(gate, VisitorId::random()))).token;
+  const Token ann = std::get<Granted>(store_.admit(asks(gate, VisitorId::random()))).token;
   Request waits = asks(gate, VisitorId::random());
   waits.line.join = true;
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(waits)));
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(waits)));
   const std::string before = command({"DUMP", redis::Naming("test").key(gate, ":gate")});
   redis::Connection admin(server.address(), nullptr, "admin", redis::Deadline(10s));
   for (const char* at : {"1", "2", "3"}) {
     command({"SET", "spin_at", at});
-    std::thread step([&] { EXPECT_THROW((void)failing_->release(ann), StoreError); });
+    std::thread step([&] { EXPECT_THROW((void)failing_.release(ann), StoreError); });
     redis::Commands kill;
     kill.add_all({"SCRIPT", "KILL"});
     while (admin.ask(kill, redis::Deadline(10s)).is_error()) std::this_thread::sleep_for(1ms);
@@ -260,7 +260,7 @@ TEST_F(KilledScripts, ByAnOperatorChangeNothing) {
     EXPECT_EQ(command({"DUMP", redis::Naming("test").key(gate, ":gate")}), before) << at;
   }
   command({"DEL", "spin_at"});
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   EXPECT_EQ(state_of(gate), kSound);
 }
 

@@ -2,6 +2,7 @@
 
 #include "airlock/testing.hpp"
 #include "store/memory/memory_store.hpp"
+#include "testing/stepped_clock.hpp"
 
 // A release looks at the kernel's last tick, where nobody waits: it is some milliseconds behind.
 
@@ -24,46 +25,46 @@ class TickingClock final : public Clock {
   void advance(Duration by) { steps_.advance(by); }
 
  private:
-  testing::ManualClock steps_;
+  internal::SteppedClock steps_;
 };
 
 class LastTick : public ::testing::Test {
  protected:
-  Token enter(const char* visitor) { return std::get<Granted>(store_->admit(ask(visitor))).token; }
+  Token enter(const char* visitor) { return std::get<Granted>(store_.admit(ask(visitor))).token; }
   static Request ask(const char* visitor) {
     return {.gate = "gate", .visitor = VisitorId::named(visitor), .permits = Permits{1, 1, 1s}};
   }
 
   TickingClock clock_;
-  std::shared_ptr<Store> store_ = memory::make_store({}, clock_);
+  Store store_ = memory::make_store({}, clock_);
 };
 
 TEST_F(LastTick, AfterItsEndALeaseCanStillBeGivenBackUntilTheNext) {
   const Token ann = enter("ann");
   clock_.advance(1s + TickingClock::kTick - 1us);
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   const Token bob = enter("bob");
   clock_.advance(1s + TickingClock::kTick);
-  EXPECT_FALSE(store_->release(bob));
+  EXPECT_FALSE(store_.release(bob));
 }
 
 TEST_F(LastTick, ButNotWhenAnotherHasItsPlace) {
   const Token ann = enter("ann");
   clock_.advance(1s);
   const Token bob = enter("bob");
-  EXPECT_FALSE(store_->release(ann));
-  EXPECT_TRUE(store_->release(bob));
+  EXPECT_FALSE(store_.release(ann));
+  EXPECT_TRUE(store_.release(bob));
 }
 
 TEST_F(LastTick, WhoIsHandedASlotHasItsWholeClaimWindow) {
   const Token ann = enter("ann");
   Request bob = ask("bob");
   bob.line = {.join = true, .claim_window = 3ms};
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(bob)));
-  EXPECT_TRUE(store_->release(ann));
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(bob)));
+  EXPECT_TRUE(store_.release(ann));
   clock_.advance(2ms);
-  EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(bob)));
-  EXPECT_EQ(store_->look("gate")->counters.missed, 0U);
+  EXPECT_TRUE(std::holds_alternative<Granted>(store_.admit(bob)));
+  EXPECT_EQ(store_.look("gate")->counters.missed, 0U);
 }
 
 }  // namespace

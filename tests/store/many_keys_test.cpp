@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void use_once(Store& store, const std::string& key, std::span<const Rate> rates = {}) {
+void use_once(const Store& store, const std::string& key, std::span<const Rate> rates = {}) {
   const Answer answer = store.admit({.gate = key,
                                      .visitor = VisitorId::random(),
                                      .permits = Permits{.limit = 1, .ttl = 1h},
@@ -28,7 +28,7 @@ void use_once(Store& store, const std::string& key, std::span<const Rate> rates 
 TEST(ManyKeys, PassThroughASegmentThatHoldsFewOfThem) {
   const TempDir dir;
   const auto store = shm::make_store({.dir = dir.path(), .size = 16 << 20}, Clock::system());
-  for (int i = 0; i < 50'000; ++i) use_once(*store, "key" + std::to_string(i));
+  for (int i = 0; i < 50'000; ++i) use_once(store, "key" + std::to_string(i));
 }
 
 TEST(ManyKeys, WithRatesPassThroughItWhenTheRatesHaveRecovered) {
@@ -36,7 +36,7 @@ TEST(ManyKeys, WithRatesPassThroughItWhenTheRatesHaveRecovered) {
   const auto store = shm::make_store({.dir = dir.path(), .size = 16 << 20}, Clock::system());
   const std::array rates = {Rate{.count = 1'000'000, .period = 1s},
                             Rate{.count = 1'000'000, .period = 2s}};
-  for (int i = 0; i < 50'000; ++i) use_once(*store, "key" + std::to_string(i), rates);
+  for (int i = 0; i < 50'000; ++i) use_once(store, "key" + std::to_string(i), rates);
 }
 
 // What has a holder, a limit or an unexpired rate is not forgotten for a newcomer.
@@ -45,24 +45,24 @@ TEST(ManyKeys, DoNotPushOutWhatIsInUse) {
   const auto store = shm::make_store({.dir = dir.path(), .size = 16 << 20}, Clock::system());
   const Request held{
       .gate = "held", .visitor = VisitorId::named("h"), .permits = Permits{.limit = 1, .ttl = 1h}};
-  ASSERT_TRUE(std::holds_alternative<Granted>(store->admit(held)));
-  store->set_limit("limited", 7);
+  ASSERT_TRUE(std::holds_alternative<Granted>(store.admit(held)));
+  store.set_limit("limited", 7);
   const std::array rates = {Rate{.count = 1, .period = 1h}};
-  use_once(*store, "rated", rates);
-  for (int i = 0; i < 50'000; ++i) use_once(*store, "key" + std::to_string(i));
-  EXPECT_EQ(store->look("held")->counts.in_use, 1U);
-  EXPECT_EQ(store->look("limited")->override_limit, 7U);
+  use_once(store, "rated", rates);
+  for (int i = 0; i < 50'000; ++i) use_once(store, "key" + std::to_string(i));
+  EXPECT_EQ(store.look("held")->counts.in_use, 1U);
+  EXPECT_EQ(store.look("limited")->override_limit, 7U);
   const Answer again =
-      store->admit({.gate = "rated", .visitor = VisitorId::random(), .rates = rates});
+      store.admit({.gate = "rated", .visitor = VisitorId::random(), .rates = rates});
   EXPECT_TRUE(std::holds_alternative<Refused>(again));
 }
 
 // Memory grew to 1.2 GB with ten million keys.
 TEST(ManyKeys, AreForgottenInMemoryToo) {
   const auto store = open_store("memory:");
-  for (int i = 0; i < 400'000; ++i) use_once(*store, "key" + std::to_string(i));
+  for (int i = 0; i < 400'000; ++i) use_once(store, "key" + std::to_string(i));
   constexpr std::size_t kShards = 16;
-  EXPECT_LT(store->list().size(), 2 * kShards * model::kManyGates);
+  EXPECT_LT(store.list().size(), 2 * kShards * model::kManyGates);
 }
 
 // A gate that is used again and again keeps its counters beside any number of others.
@@ -70,12 +70,12 @@ TEST(ManyKeys, DoNotResetTheCountersOfAGateInUse) {
   const auto store = open_store("memory:");
   std::uint64_t used = 0;
   for (int i = 0; i < 400'000; ++i) {
-    use_once(*store, "key" + std::to_string(i));
+    use_once(store, "key" + std::to_string(i));
     if (i % 100 != 0) continue;
-    use_once(*store, "busy");
+    use_once(store, "busy");
     ++used;
   }
-  EXPECT_EQ(store->look("busy")->counters.granted, used);
+  EXPECT_EQ(store.look("busy")->counters.granted, used);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "airlock/clock.hpp"
 #include "airlock/store.hpp"
+#include "base/clock.hpp"
 #include "store/memory/memory_store.hpp"
 #include "support/in_child.hpp"
 
@@ -26,7 +26,7 @@ Request ask(const GateName& gate, const VisitorId& visitor) {
 }
 
 // The gate can be used, and nothing that the parent did to it is seen.
-bool is_empty_and_usable(Store& store, const GateName& gate, const Token& of_parent) {
+bool is_empty_and_usable(const Store& store, const GateName& gate, const Token& of_parent) {
   if (store.look(gate) || !store.list().empty()) return false;
   if (store.release(of_parent) || store.renew(of_parent, 1min) != Renewal::gone) return false;
   const Answer answer = store.admit(ask(gate, VisitorId::random()));
@@ -80,79 +80,79 @@ class StickyClock final : public Clock {
 
 TEST(AForkedMemoryStore, IsEmptyAndUsableThoughItWasLocked) {
   StickyClock clock;
-  const std::shared_ptr<Store> store = memory::make_store({.shards = 1}, clock);
-  const Token token = std::get<Granted>(store->admit(ask("gate", {1, 1}))).token;
+  const Store store = memory::make_store({.shards = 1}, clock);
+  const Token token = std::get<Granted>(store.admit(ask("gate", {1, 1}))).token;
   std::mutex start;
   std::unique_lock not_yet(start);
   std::thread other([&] {
     const std::lock_guard wait(start);
-    (void)store->look("gate");  // Stops inside, with the lock.
+    (void)store.look("gate");  // Stops inside, with the lock.
   });
   clock.hold_next_step_of(other.get_id());
   not_yet.unlock();
   clock.wait_until_held();
-  EXPECT_TRUE(holds_in_child([&] { return is_empty_and_usable(*store, "gate", token); }));
+  EXPECT_TRUE(holds_in_child([&] { return is_empty_and_usable(store, "gate", token); }));
   clock.let_go();
   other.join();
-  EXPECT_EQ(store->renew(token, 1min), Renewal::renewed);
+  EXPECT_EQ(store.renew(token, 1min), Renewal::renewed);
 }
 
 TEST(AForkedMemoryStore, IsEmptyAndUsableInAStormOfForks) {
-  const std::shared_ptr<Store> store = memory::make_store({.shards = 1}, Clock::system());
-  const Token token = std::get<Granted>(store->admit(ask("gate", {1, 1}))).token;
+  const Store store = memory::make_store({.shards = 1}, Clock::system());
+  const Token token = std::get<Granted>(store.admit(ask("gate", {1, 1}))).token;
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> steps{0};
   std::thread user([&] {
     for (std::uint64_t i = 0; !stop; ++i) {
-      const Answer answer = store->admit(ask("busy:" + std::to_string(i % 100), {2, i}));
-      EXPECT_TRUE(store->release(std::get<Granted>(answer).token));
+      const Answer answer = store.admit(ask("busy:" + std::to_string(i % 100), {2, i}));
+      EXPECT_TRUE(store.release(std::get<Granted>(answer).token));
       ++steps;
     }
   });
   while (steps == 0) std::this_thread::yield();
   for (int i = 0; i < 200; ++i) {
-    ASSERT_TRUE(holds_in_child([&] { return is_empty_and_usable(*store, "gate", token); })) << i;
+    ASSERT_TRUE(holds_in_child([&] { return is_empty_and_usable(store, "gate", token); })) << i;
   }
   stop = true;
   user.join();
-  EXPECT_EQ(store->renew(token, 1min), Renewal::renewed);
-  EXPECT_EQ(store->look("gate")->counts.in_use, 1U);
-  EXPECT_TRUE(store->release(token));
+  EXPECT_EQ(store.renew(token, 1min), Renewal::renewed);
+  EXPECT_EQ(store.look("gate")->counts.in_use, 1U);
+  EXPECT_TRUE(store.release(token));
 }
 
 TEST(AForkedMemoryStore, IsEmptyInAGrandchildToo) {
-  const std::shared_ptr<Store> store = memory::make_store({}, Clock::system());
-  const Token token = std::get<Granted>(store->admit(ask("gate", {1, 1}))).token;
+  const Store store = memory::make_store({}, Clock::system());
+  const Token token = std::get<Granted>(store.admit(ask("gate", {1, 1}))).token;
   EXPECT_TRUE(holds_in_child([&] {
-    const Answer answer = store->admit(ask("gate", {1, 2}));
+    const Answer answer = store.admit(ask("gate", {1, 2}));
     const Token of_child = std::get<Granted>(answer).token;
-    return holds_in_child([&] { return is_empty_and_usable(*store, "gate", of_child); }) &&
-           store->release(of_child);
+    return holds_in_child([&] { return is_empty_and_usable(store, "gate", of_child); }) &&
+           store.release(of_child);
   }));
-  EXPECT_TRUE(store->release(token));
+  EXPECT_TRUE(store.release(token));
 }
 
 TEST(AForkedMemoryStore, MayBeDestroyedInTheChild) {
-  std::shared_ptr<Store> store = memory::make_store({}, Clock::system());
-  const Token token = std::get<Granted>(store->admit(ask("gate", {1, 1}))).token;
+  Store store = memory::make_store({}, Clock::system());
+  const Token token = std::get<Granted>(store.admit(ask("gate", {1, 1}))).token;
   EXPECT_TRUE(holds_in_child([&] {
-    store.reset();
+    store = {};
     return true;
   }));
-  EXPECT_TRUE(store->release(token));
+  EXPECT_TRUE(store.release(token));
 }
 
 TEST(AForkedMemoryStore, TokensOfParentAndChildDoNotMeet) {
-  const std::shared_ptr<Store> store = memory::make_store({}, Clock::system());
+  const Store store = memory::make_store({}, Clock::system());
   const VisitorId visitor{1, 1};
-  const Token token = std::get<Granted>(store->admit(ask("gate", visitor))).token;
+  const Token token = std::get<Granted>(store.admit(ask("gate", visitor))).token;
   EXPECT_TRUE(holds_in_child([&] {
-    const Answer answer = store->admit(ask("gate", visitor));
+    const Answer answer = store.admit(ask("gate", visitor));
     const auto* granted = std::get_if<Granted>(&answer);
     return granted != nullptr && !granted->repeated;
   }));
-  EXPECT_TRUE(std::get<Granted>(store->admit(ask("gate", visitor))).repeated);
-  EXPECT_TRUE(store->release(token));
+  EXPECT_TRUE(std::get<Granted>(store.admit(ask("gate", visitor))).repeated);
+  EXPECT_TRUE(store.release(token));
 }
 
 }  // namespace

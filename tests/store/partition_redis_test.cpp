@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/support/asker.hpp"
@@ -103,7 +103,7 @@ class Partition : public ::testing::Test {
   }
 
   static RedisSentinels& sentinels() { return *own_sentinels; }
-  [[nodiscard]] std::shared_ptr<Store> opened(const std::string& options) const {
+  [[nodiscard]] Store opened(const std::string& options) const {
     return open_store(own_sentinels->uri("prefix=" + prefix_ + options));
   }
   // Where the primary is, and one of the sentinels.

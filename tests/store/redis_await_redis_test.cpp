@@ -11,10 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
-#include "airlock/sleeper.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/testing.hpp"
+#include "store/backend.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/sleeper.hpp"
 #include "store/support/chaos_proxy.hpp"
 #include "store/support/child.hpp"
 #include "store/support/cpu_wait.hpp"
@@ -22,6 +23,7 @@
 #include "store/support/redis_server.hpp"
 #include "store/support/stepped_redis_store.hpp"
 #include "support/hooked_store.hpp"
+#include "testing/stepped_clock.hpp"
 
 // A thread that waits alone in its process hears the server's messages itself; the subscription's own
 // thread does for everybody else, also for those who come and go meanwhile. What nobody hears at once
@@ -32,9 +34,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
+using internal::SteppedClock;
 using testing::asks;
 using testing::ChaosProxy;
-using testing::ManualClock;
 using testing::RedisServer;
 using testing::unused_prefix;
 
@@ -54,10 +56,10 @@ class RedisAwait : public ::testing::Test {
   // Holds a gate that somebody waits for.
   class Turn {
    public:
-    Turn(Store& store, const GateName& gate)
+    Turn(const Store& store, const GateName& gate)
         : store_(store), gate_(gate), holder_(hold(store, gate)) {}
     void pass() { pass(store_); }
-    void pass(Store& by) { EXPECT_TRUE(by.release(holder_)); }
+    void pass(const Store& by) { EXPECT_TRUE(by.release(holder_)); }
     void join(const VisitorId& visitor) {
       Request request = asks(gate_, visitor);
       request.line.join = true;
@@ -66,10 +68,10 @@ class RedisAwait : public ::testing::Test {
     void leave(const VisitorId& visitor) { EXPECT_TRUE(store_.leave(gate_, visitor)); }
 
    private:
-    static Token hold(Store& store, const GateName& gate) {
+    static Token hold(const Store& store, const GateName& gate) {
       return std::get<Granted>(store.admit(asks(gate, VisitorId::random()))).token;
     }
-    Store& store_;
+    const Store& store_;
     const GateName gate_;
     const Token holder_;
   };
@@ -78,18 +80,19 @@ class RedisAwait : public ::testing::Test {
   // alone and not the first of its store.
   class Waiter {
    public:
-    Waiter(std::shared_ptr<Store> store, const GateName& gate)
-        : store_(std::move(store)), gate_(gate), turn_(*store_, gate_) {
+    Waiter(Store store, const GateName& gate)
+        : store_(std::move(store)), gate_(gate), turn_(store_, gate_) {
       turn_.join(visitor_);
       thread_ = std::jthread([this] {
         number_ = gettid();
-        has_news_ = store_->await(gate_, visitor_, sleeper_, store_->clock().now() + 20s);
+        has_news_ = internal::backend_of(store_)->await(
+            gate_, visitor_, sleeper_, internal::backend_of(store_)->clock().now() + 20s);
         done_ = true;
       });
       EXPECT_TRUE(becomes_true([&] { return done_ || (number_ != 0 && is_asleep(number_)); }));
     }
     void pass() { turn_.pass(); }
-    void pass(Store& by) { turn_.pass(by); }
+    void pass(const Store& by) { turn_.pass(by); }
     void wake() { sleeper_->wake(false); }
     void end(bool with_news = true) {
       thread_.join();
@@ -100,7 +103,7 @@ class RedisAwait : public ::testing::Test {
     [[nodiscard]] std::thread::id thread() const { return thread_.get_id(); }
 
    private:
-    std::shared_ptr<Store> store_;
+    Store store_;
     const GateName gate_;
     Turn turn_;
     const VisitorId visitor_ = VisitorId::random();
@@ -112,7 +115,7 @@ class RedisAwait : public ::testing::Test {
   };
 
   void pass_to_one_alone() { pass_to_one_alone(store_); }
-  static void pass_to_one_alone(const std::shared_ptr<Store>& store) {
+  static void pass_to_one_alone(const Store& store) {
     Waiter alone(store, "alone");
     alone.pass();
     alone.end();
@@ -126,7 +129,7 @@ class RedisAwait : public ::testing::Test {
     EXPECT_LT(SteadyClock::now() - start, kHeardAtOnce);
   }
 
-  [[nodiscard]] std::shared_ptr<Store> open(const redis::Address& address, Duration timeout = 5s) {
+  [[nodiscard]] Store open(const redis::Address& address, Duration timeout = 5s) {
     return redis::make_store(
         {.address = address, .prefix = prefix_, .timeout = timeout, .hears = [this] {
            heard_by_ = std::this_thread::get_id();
@@ -136,7 +139,7 @@ class RedisAwait : public ::testing::Test {
 
   const std::string prefix_ = unused_prefix();
   std::atomic<std::thread::id> heard_by_;
-  std::shared_ptr<Store> store_ = open(RedisServer::shared().address());
+  Store store_ = open(RedisServer::shared().address());
 };
 
 TEST_F(RedisAwait, WhoWaitsAloneHearsItself) {
@@ -178,7 +181,7 @@ TEST_F(RedisAwait, TwoThatCameTogetherAreTold) {
   const VisitorId other = VisitorId::random();
   expect_heard_at_once([&] {
     pass_to_one_alone();
-    Turn turn(*store_, "other");
+    Turn turn(store_, "other");
     turn.join(other);  // And will not sleep before the first one is told.
     pass_to_one_alone();
     turn.pass();
@@ -190,10 +193,10 @@ TEST_F(RedisAwait, WhoWatchesAfterwardsIsTold) {
   const VisitorId visitor = VisitorId::random();
   expect_heard_at_once([&] {
     pass_to_one_alone();
-    Turn turn(*store_, "gate");
+    Turn turn(store_, "gate");
     turn.join(visitor);
     std::atomic<bool> told = false;
-    EXPECT_TRUE(store_->watch("gate", visitor, [&] {
+    EXPECT_TRUE(store_.watch("gate", visitor, [&] {
       told = true;
       told.notify_one();
     }));
@@ -233,7 +236,7 @@ TEST_F(RedisAwait, WhoHearsNonsenseIsToldToAsk) {
     pass_to_one_alone(store);
     Waiter alone(store, "gate");
     proxy.set(ChaosProxy::Fault::garbage);
-    alone.pass(*store_);
+    alone.pass(store_);
     EXPECT_TRUE(becomes_true([&] { return alone.is_done(); }));
     proxy.set(ChaosProxy::Fault::none);
     alone.end();
@@ -242,12 +245,12 @@ TEST_F(RedisAwait, WhoHearsNonsenseIsToldToAsk) {
 
 TEST_F(RedisAwait, CallbacksOfOthersDoNotRunInItsPlace) {
   pass_to_one_alone();
-  Turn turn(*store_, "watched");
+  Turn turn(store_, "watched");
   const VisitorId watching = VisitorId::random();
   Waiter alone(store_, "gate");
   turn.join(watching);
   std::atomic<bool> told = false;
-  EXPECT_TRUE(store_->watch("watched", watching, [&] { told = true; }));
+  EXPECT_TRUE(store_.watch("watched", watching, [&] { told = true; }));
   turn.pass();
   EXPECT_TRUE(becomes_true([&] { return told.load(); }));
   EXPECT_NE(heard_by_.load(), alone.thread());
@@ -267,14 +270,15 @@ TEST_F(RedisAwait, WhoHearsItselfIsStoppedAtOnce) {
 }
 
 TEST_F(RedisAwait, WhoWasWokenBeforeDoesNotSleep) {
-  Turn turn(*store_, "gate");
+  Turn turn(store_, "gate");
   const VisitorId visitor = VisitorId::random();
   turn.join(visitor);
   const auto sleeper = std::make_shared<Sleeper>();
   const auto start = SteadyClock::now();
   for (int i = 0; i < 3; ++i) {
     sleeper->wake(false);
-    EXPECT_FALSE(store_->await("gate", visitor, sleeper, store_->clock().now() + 10s));
+    EXPECT_FALSE(internal::backend_of(store_)->await(
+        "gate", visitor, sleeper, internal::backend_of(store_)->clock().now() + 10s));
   }
   EXPECT_LT(SteadyClock::now() - start, 3s);
 }
@@ -293,7 +297,7 @@ TEST_F(RedisAwait, TheEndOfItsTimeWakesIt) {
   for (int i = 0; i < 3; ++i) {
     const auto kept_before = testing::cpu_wait();
     const auto start = SteadyClock::now();
-    EXPECT_FALSE(airlock.enter({.max_wait = 60ms}));
+    EXPECT_FALSE(airlock.try_enter_for(60ms));
     const auto end = SteadyClock::now();
     EXPECT_GE(end - start, 60ms);
     EXPECT_LT(end - moments->queued - (testing::cpu_wait() - kept_before), 600ms)
@@ -304,14 +308,14 @@ TEST_F(RedisAwait, TheEndOfItsTimeWakesIt) {
 TEST_F(RedisAwait, AStoreEndsWhereOneHasHeardItself) {
   pass_to_one_alone();
   const auto start = SteadyClock::now();
-  store_.reset();
+  store_ = {};
   EXPECT_LT(SteadyClock::now() - start, 500ms);
 }
 
 // A turn comes every second. Who has two before it asks a second after its turn should have come, not
 // at once: in a crowd many a wait is a little longer than expected.
 TEST(RedisAsking, WhoWaitsLongAsksTheLaterWhenItsTurnIsLate) {
-  ManualClock clock;
+  SteppedClock clock;
   const auto inner = testing::redis_store(clock);
   const auto asks_at_gate = [](bool join) {
     Request request = asks("gate", VisitorId::random());
@@ -319,14 +323,13 @@ TEST(RedisAsking, WhoWaitsLongAsksTheLaterWhenItsTurnIsLate) {
     request.line = {.join = join, .patience = 1h, .claim_window = 1h};
     return request;
   };
-  const Token first = std::get<Granted>(inner->admit(asks_at_gate(false))).token;
-  for (int i = 0; i < 2; ++i) (void)inner->admit(asks_at_gate(true));
+  const Token first = std::get<Granted>(inner.admit(asks_at_gate(false))).token;
+  for (int i = 0; i < 2; ++i) (void)inner.admit(asks_at_gate(true));
   clock.advance(1s);
-  EXPECT_TRUE(inner->release(first));
+  EXPECT_TRUE(inner.release(first));
 
   std::atomic<int> admits = 0;
-  const auto store = std::make_shared<HookedStore>(
-      inner, [&](std::string_view step) { admits += step == "admit" ? 1 : 0; });
+  const HookedStore store(inner, [&](std::string_view step) { admits += step == "admit" ? 1 : 0; });
   std::stop_source stop;
   std::jthread waiter([&] {
     const Airlock airlock(store, "gate",

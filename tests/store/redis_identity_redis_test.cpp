@@ -10,6 +10,7 @@
 #include "airlock/error.hpp"
 #include "airlock/lock_seal.hpp"
 #include "airlock/store.hpp"
+#include "store/backend.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/support/failures.hpp"
 #include "store/support/redis_cluster.hpp"
@@ -27,11 +28,11 @@ using testing::RedisServer;
 
 class RedisIdentity : public ::testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> open() const { return open_store(uri()); }
+  [[nodiscard]] Store open() const { return open_store(uri()); }
   [[nodiscard]] std::string uri(const std::string& options = "") const {
     return server_.uri() + "?timeout=5s" + options;
   }
-  static Token enters(Store& store, const GateName& gate = "gate", std::uint32_t limit = 9) {
+  static Token enters(const Store& store, const GateName& gate = "gate", std::uint32_t limit = 9) {
     return std::get<Granted>(store.admit(asks(gate, VisitorId::named("ann"), limit))).token;
   }
   static std::uint64_t scripts_run(RedisServer& server) {
@@ -48,111 +49,111 @@ class RedisIdentity : public ::testing::Test {
 TEST_F(RedisIdentity, TokensOfAnotherServerAreRefused) {
   const auto store = open();
   const auto other = open_store(other_server_.uri());
-  const Token ours = enters(*store);
-  const Token theirs = enters(*other);
-  EXPECT_NE(store->id(), other->id());
-  EXPECT_THROW((void)store->release(theirs), InvalidArgument);
-  EXPECT_THROW((void)store->renew(theirs, 1s), InvalidArgument);
-  EXPECT_THROW((void)store->adopt(theirs), InvalidArgument);
-  EXPECT_THROW((void)store->disown(theirs), InvalidArgument);
-  EXPECT_THROW((void)store->holds(theirs), InvalidArgument);
-  std::vector<ReleaseItem> items = {{.token = theirs}, {.token = ours}};
-  store->release_all(items);
+  const Token ours = enters(store);
+  const Token theirs = enters(other);
+  EXPECT_NE(store.id(), other.id());
+  EXPECT_THROW((void)store.release(theirs), InvalidArgument);
+  EXPECT_THROW((void)store.renew(theirs, 1s), InvalidArgument);
+  EXPECT_THROW((void)store.adopt(theirs), InvalidArgument);
+  EXPECT_THROW((void)store.disown(theirs), InvalidArgument);
+  EXPECT_THROW((void)store.holds(theirs), InvalidArgument);
+  std::vector<internal::ReleaseItem> items = {{.token = theirs}, {.token = ours}};
+  internal::backend_of(store)->release_all(items);
   EXPECT_TRUE(items[0].is_over);
-  EXPECT_FALSE(store->holds(ours));
-  EXPECT_TRUE(other->holds(theirs));
+  EXPECT_FALSE(store.holds(ours));
+  EXPECT_TRUE(other.holds(theirs));
 }
 
 TEST_F(RedisIdentity, PrefixesAndDatabasesHaveTheirOwn) {
-  EXPECT_NE(open()->id(), open_store(uri("&prefix=b"))->id());
-  EXPECT_NE(open()->id(), open_store(uri("&db=1"))->id());
+  EXPECT_NE(open().id(), open_store(uri("&prefix=b")).id());
+  EXPECT_NE(open().id(), open_store(uri("&db=1")).id());
 }
 
 TEST_F(RedisIdentity, EverybodyAgreesWhoeverComesFirst) {
   std::vector<StoreId> ids(8);
   std::vector<std::thread> threads;
-  for (StoreId& id : ids) threads.emplace_back([&] { id = open()->id(); });
+  for (StoreId& id : ids) threads.emplace_back([&] { id = open().id(); });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(ids, ::testing::Each(open()->id()));
+  EXPECT_THAT(ids, ::testing::Each(open().id()));
   EXPECT_EQ(server_.command({"PTTL", "airlock:id:{0}"}), "-1") << "it ends with the data";
 }
 
 TEST_F(RedisIdentity, CostsOneRoundTripForAConnectionAndNoMore) {
   const auto store = open();
-  (void)store->release(enters(*store));
+  (void)store.release(enters(store));
   const std::uint64_t before = scripts_run(server_);
-  for (int i = 0; i < 50; ++i) EXPECT_TRUE(store->release(enters(*store)));
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(store.release(enters(store)));
   EXPECT_EQ(scripts_run(server_) - before, 100U);
 }
 
 TEST_F(RedisIdentity, ATokenIsTakenUpByAnotherProcess) {
-  const Token token = Token::parse(enters(*open()).text());
+  const Token token = Token::parse(enters(open()).text());
   const auto later = open();
-  EXPECT_TRUE(later->disown(token));
-  EXPECT_TRUE(later->adopt(token));
-  EXPECT_TRUE(later->release(token));
+  EXPECT_TRUE(later.disown(token));
+  EXPECT_TRUE(later.adopt(token));
+  EXPECT_TRUE(later.release(token));
 }
 
 TEST_F(RedisIdentity, AfterAFlushOldTokensAreOfAnotherStore) {
-  const Token old = enters(*open());
+  const Token old = enters(open());
   server_.command({"FLUSHALL"});
   const auto store = open();
-  const Token token = enters(*store);
-  EXPECT_NE(store->id(), old.store);
-  EXPECT_THROW((void)store->release(old), InvalidArgument);
-  EXPECT_THROW((void)store->holds(old), InvalidArgument);
+  const Token token = enters(store);
+  EXPECT_NE(store.id(), old.store);
+  EXPECT_THROW((void)store.release(old), InvalidArgument);
+  EXPECT_THROW((void)store.holds(old), InvalidArgument);
   EXPECT_THROW(LockSeal(store, "gate").release(old), SealReleasingError);
-  EXPECT_TRUE(store->holds(token));
+  EXPECT_TRUE(store.holds(token));
 }
 
 // Its own leases are gone, which is an answer: a keeper renews many in one call.
 TEST_F(RedisIdentity, AProcessThatLivesThroughAFlushFollowsTheNewData) {
   const auto store = open();
-  const Token old = enters(*store);
+  const Token old = enters(store);
   server_.command({"FLUSHALL"});
   const auto other = open();
-  const Token theirs = enters(*other, "theirs");
-  EXPECT_FALSE(store->release(old));
-  EXPECT_EQ(store->renew(old, 1s), Renewal::gone);
-  EXPECT_EQ(store->id(), other->id());
-  EXPECT_TRUE(other->release(enters(*store)));
-  EXPECT_TRUE(store->release(theirs));
+  const Token theirs = enters(other, "theirs");
+  EXPECT_FALSE(store.release(old));
+  EXPECT_EQ(store.renew(old, 1s), Renewal::gone);
+  EXPECT_EQ(store.id(), other.id());
+  EXPECT_TRUE(other.release(enters(store)));
+  EXPECT_TRUE(store.release(theirs));
 }
 
 TEST_F(RedisIdentity, ATokenOfNewerDataIsNotTakenForAnotherServers) {
   const auto store = open();
-  (void)enters(*store);
+  (void)enters(store);
   server_.command({"FLUSHALL"});
-  EXPECT_TRUE(store->release(enters(*open()))) << "the first that it hears of the flush";
+  EXPECT_TRUE(store.release(enters(open()))) << "the first that it hears of the flush";
 }
 
 TEST_F(RedisIdentity, AServerThatComesBackEmptyHasOtherData) {
   const auto store = open();
-  const Token old = enters(*store);
+  const Token old = enters(store);
   server_.kill();
   server_.start();
   const auto other = open();
-  EXPECT_NE(other->id(), old.store);
-  (void)store->look("gate");  // Connects again.
-  EXPECT_EQ(store->id(), other->id());
-  EXPECT_FALSE(store->release(old));
+  EXPECT_NE(other.id(), old.store);
+  (void)store.look("gate");  // Connects again.
+  EXPECT_EQ(store.id(), other.id());
+  EXPECT_FALSE(store.release(old));
 }
 
 // Somebody has deleted the key: those inside continue, tokens elsewhere end with their ttl.
 TEST_F(RedisIdentity, WhoHoldsWhenTheKeyIsLostContinues) {
   const auto store = open();
-  const Token old = enters(*store);
+  const Token old = enters(store);
   server_.command({"DEL", "airlock:id:{0}"});
   const auto other = open();
-  EXPECT_NE(other->id(), old.store);
-  EXPECT_THROW((void)other->release(old), InvalidArgument);
-  EXPECT_EQ(store->renew(old, 30s), Renewal::renewed);
-  EXPECT_TRUE(store->release(old));
+  EXPECT_NE(other.id(), old.store);
+  EXPECT_THROW((void)other.release(old), InvalidArgument);
+  EXPECT_EQ(store.renew(old, 30s), Renewal::renewed);
+  EXPECT_TRUE(store.release(old));
 }
 
 TEST_F(RedisIdentity, WhatIsNotANumberIsNamedAndLeft) {
   server_.command({"HSET", "airlock:id:{0}", "n", "mine"});
-  const auto failure = testing::failure_of([&] { (void)open()->id(); });
+  const auto failure = testing::failure_of([&] { (void)open().id(); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), StoreError::Kind::incompatible);
   EXPECT_EQ(failure->outcome(), StoreError::Outcome::nothing_happened);
@@ -162,8 +163,8 @@ TEST_F(RedisIdentity, WhatIsNotANumberIsNamedAndLeft) {
 TEST(RedisClusterIdentity, IsKnownWhileTheServerThatHasItIsDown) {
   RedisCluster cluster({"--cluster-require-full-coverage", "no"});
   const std::string uri = cluster.uri("timeout=2s");
-  const StoreId id = open_store(uri)->id();
-  EXPECT_EQ(open_store(uri)->id(), id);
+  const StoreId id = open_store(uri).id();
+  EXPECT_EQ(open_store(uri).id(), id);
   const RedisCluster::Slot slot = cluster.slot_of("0");
   const std::size_t owner = cluster.owner_of(slot);
   const std::vector<std::size_t> primaries = cluster.primaries();
@@ -171,11 +172,11 @@ TEST(RedisClusterIdentity, IsKnownWhileTheServerThatHasItIsDown) {
   const std::string gate = cluster.tag_at(elsewhere);
   cluster.node(owner).stop();
   const auto store = open_store(uri);
-  const Token token = std::get<Granted>(store->admit(asks(gate, VisitorId::random()))).token;
+  const Token token = std::get<Granted>(store.admit(asks(gate, VisitorId::random()))).token;
   EXPECT_EQ(token.store, id);
-  EXPECT_TRUE(store->release(token));
+  EXPECT_TRUE(store.release(token));
   cluster.wait_for_failover(slot, owner);
-  EXPECT_EQ(open_store(uri)->id(), id);
+  EXPECT_EQ(open_store(uri).id(), id);
 }
 
 }  // namespace

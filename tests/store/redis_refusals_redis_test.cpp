@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
-#include "airlock/keyed_bulkhead.hpp"
 #include "airlock/store.hpp"
 #include "airlock/testing.hpp"
 #include "store/redis/call.hpp"
@@ -21,6 +21,7 @@
 #include "store/support/failures.hpp"
 #include "store/support/redis_server.hpp"
 #include "support/paths.hpp"
+#include "testing/stepped_clock.hpp"
 
 // What a server says instead of an answer.
 
@@ -57,7 +58,7 @@ class ForeignKeys : public ::testing::Test {
   static std::string command(const std::vector<std::string>& words) {
     return RedisServer::shared().command(words);
   }
-  [[nodiscard]] std::shared_ptr<Store> open(const std::string& prefix) {
+  [[nodiscard]] Store open(const std::string& prefix) {
     return redis::make_store({.address = RedisServer::shared().address(),
                               .prefix = prefix,
                               .timeout = 5s,
@@ -70,23 +71,23 @@ class ForeignKeys : public ::testing::Test {
   [[nodiscard]] Answer join(const GateName& gate) const {
     Request ask = asks(gate, VisitorId::random());
     ask.line.join = true;
-    return store_->admit(ask);
+    return store_.admit(ask);
   }
 
-  testing::ManualClock clock_;
+  internal::SteppedClock clock_;
   const std::string prefix_ = unused_prefix();
-  const std::shared_ptr<Store> store_ = open(prefix_);
+  const Store store_ = open(prefix_);
 };
 
 TEST_F(ForeignKeys, AWrongTypeIsNamedAndNothingIsDestroyed) {
   for (const std::string_view part : redis::Naming::kParts) {
     command({"SET", key(part), "mine"});
     const auto failure = failure_of([&] {
-      (void)store_->admit(asks("gate", VisitorId::random(), 3));
-      const Answer first = store_->admit(asks("gate", VisitorId::random(), 3));
-      (void)store_->admit(asks("gate", VisitorId::random(), 3));
+      (void)store_.admit(asks("gate", VisitorId::random(), 3));
+      const Answer first = store_.admit(asks("gate", VisitorId::random(), 3));
+      (void)store_.admit(asks("gate", VisitorId::random(), 3));
       (void)join("gate");
-      (void)store_->release(std::get<Granted>(first).token);
+      (void)store_.release(std::get<Granted>(first).token);
     });
     ASSERT_TRUE(failure) << part;
     EXPECT_EQ(failure->kind(), Kind::incompatible);
@@ -94,9 +95,9 @@ TEST_F(ForeignKeys, AWrongTypeIsNamedAndNothingIsDestroyed) {
     EXPECT_THAT(failure->what(), HasSubstr("prefix"));
     EXPECT_EQ(command({"GET", key(part)}), "mine");
     command({"DEL", key(part)});
-    (void)store_->purge("gate");
+    (void)store_.purge("gate");
     EXPECT_TRUE(std::holds_alternative<Granted>(join("gate"))) << part;
-    (void)store_->purge("gate");
+    (void)store_.purge("gate");
   }
 }
 
@@ -113,26 +114,24 @@ TEST_F(ForeignKeys, AWrongTypeLeavesNothingBehind) {
       {"join by priority",
        [&](const GateName& gate, const Token&) {
          priority.gate = gate;
-         (void)store_->admit(priority);
+         (void)store_.admit(priority);
        }},
-      {"look", [&](const GateName& gate, const Token&) { (void)store_->look(gate); }},
-      {"release", [&](const GateName&, const Token& ann) { (void)store_->release(ann); }},
-      {"revoke",
-       [&](const GateName& gate, const Token& ann) {
-         (void)store_->revoke(gate, ann.visitor, Store::Revoke::now);
-       }},
-      {"collect", [&](const GateName&, const Token&) { store_->collect(); }},
-      {"purge", [&](const GateName& gate, const Token&) { (void)store_->purge(gate); }}};
+      {"look", [&](const GateName& gate, const Token&) { (void)store_.look(gate); }},
+      {"release", [&](const GateName&, const Token& ann) { (void)store_.release(ann); }},
+      {"revoke", [&](const GateName& gate,
+                     const Token& ann) { (void)store_.revoke(gate, ann.visitor, Revoke::now); }},
+      {"collect", [&](const GateName&, const Token&) { store_.collect(); }},
+      {"purge", [&](const GateName& gate, const Token&) { (void)store_.purge(gate); }}};
   int failures = 0;
   for (const bool is_late : {false, true}) {
     for (const std::string_view part : {":out", ":line", ":free"}) {
       for (const Step& step : steps) {
         command({"FLUSHALL"});
         Request ask = asks("gate", VisitorId::random(), 2);
-        const Token ann = std::get<Granted>(store_->admit(ask)).token;
+        const Token ann = std::get<Granted>(store_.admit(ask)).token;
         ask.visitor = VisitorId::random();
         ask.permits->ttl = 5s;
-        ASSERT_TRUE(std::holds_alternative<Granted>(store_->admit(ask)));
+        ASSERT_TRUE(std::holds_alternative<Granted>(store_.admit(ask)));
         if (is_late) clock_.advance(6s);  // The second has to be ended in passing.
         command({"SET", key(part), "mine"});
         const auto state = [&] {
@@ -163,7 +162,7 @@ TEST_F(ForeignKeys, AWrongTypeLeavesNothingBehind) {
 }
 
 // Everything that a store can be asked of one gate.
-std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate,
+std::vector<std::function<void()>> all_steps(const Store& store, const GateName& gate,
                                              const VisitorId& ann = VisitorId::random()) {
   static const Rate kHourly{.count = 1, .period = 1h};
   const Token token{.store = store.id(), .gate = gate, .visitor = ann, .fence = 1};
@@ -183,7 +182,7 @@ std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate,
           [=, &store] { store.set_limit(gate, 1); },
           [=, &store] { store.pause(gate, 1s); },
           [=, &store] { (void)store.resume(gate); },
-          [=, &store] { (void)store.revoke(gate, std::nullopt, Store::Revoke::now); },
+          [=, &store] { (void)store.revoke(gate, std::nullopt, Revoke::now); },
           [=, &store] { (void)store.purge(gate); },
           [=, &store] { (void)store.watch(gate, ann, [] {}); }};
 }
@@ -192,7 +191,7 @@ std::vector<std::function<void()>> all_steps(Store& store, const GateName& gate,
 class OtherSchema : public ForeignKeys, public ::testing::WithParamInterface<int> {
  protected:
   OtherSchema() {
-    (void)store_->admit(asks("old", VisitorId::random()));
+    (void)store_.admit(asks("old", VisitorId::random()));
     own_ = command({"HGET", key(":gate", "old"), "m"}).at(0);
     other_ = own_ + GetParam();
     const std::string meta = std::string(1, static_cast<char>(other_)) + " who knows";
@@ -213,7 +212,7 @@ class OtherSchema : public ForeignKeys, public ::testing::WithParamInterface<int
 
 TEST_P(OtherSchema, IsNotTouchedAndBothAreNamed) {
   const std::string before = state();
-  const auto steps = all_steps(*store_, "gate", ann_);
+  const auto steps = all_steps(store_, "gate", ann_);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto failure = failure_of(steps[i]);
     ASSERT_TRUE(failure) << i;
@@ -229,20 +228,20 @@ TEST_P(OtherSchema, IsNotTouchedAndBothAreNamed) {
 TEST_P(OtherSchema, HindersNobodyElse) {
   const std::string before = state();
   const auto neighbour = open(unused_prefix());
-  EXPECT_EQ(store_->list(), (std::vector<std::string>{"gate", "old"}));
-  EXPECT_NO_THROW(store_->collect());
+  EXPECT_EQ(store_.list(), (std::vector<std::string>{"gate", "old"}));
+  EXPECT_NO_THROW(store_.collect());
   EXPECT_EQ(state(), before);
-  EXPECT_EQ(store_->look("old")->counts.holders, 1U);
+  EXPECT_EQ(store_.look("old")->counts.holders, 1U);
   EXPECT_TRUE(std::holds_alternative<Queued>(join("old")));
-  const Answer idle = store_->admit(asks("idle", ann_));
-  EXPECT_TRUE(store_->release(std::get<Granted>(idle).token));
+  const Answer idle = store_.admit(asks("idle", ann_));
+  EXPECT_TRUE(store_.release(std::get<Granted>(idle).token));
   clock_.advance(11min);
   EXPECT_EQ(command({"EXISTS", key(":gate", "idle")}), "1");
-  store_->collect();
+  store_.collect();
   EXPECT_EQ(command({"EXISTS", key(":gate", "idle")}), "0");
-  EXPECT_EQ(store_->list(), std::vector<std::string>{"gate"});
+  EXPECT_EQ(store_.list(), std::vector<std::string>{"gate"});
   EXPECT_EQ(state(), before);
-  for (const auto& step : all_steps(*neighbour, "gate")) EXPECT_NO_THROW(step());
+  for (const auto& step : all_steps(neighbour, "gate")) EXPECT_NO_THROW(step());
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, OtherSchema, ::testing::Values(-1, 1),
@@ -269,34 +268,33 @@ TEST(RedisRefusals, AnAnswerAtOneKeyIsNoFailureOfAnother) {
 TEST(RedisRefusals, AReplicaIsUnavailable) {
   RedisServer own;
   const auto store = open_store(own.uri());
-  (void)store->admit(asks("gate", VisitorId::random()));
+  (void)store.admit(asks("gate", VisitorId::random()));
   own.command({"REPLICAOF", "127.0.0.1", "1"});
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::unavailable);
   EXPECT_EQ(failure->outcome(), Result::nothing_happened);
   EXPECT_THAT(failure->what(), HasSubstr("replica"));
   own.command({"REPLICAOF", "NO", "ONE"});
-  EXPECT_TRUE(store->look("gate").has_value());
+  EXPECT_TRUE(store.look("gate").has_value());
 }
 
 TEST(RedisRefusals, WhoHoldsIsUnaffectedWhenMemoryIsFull) {
   RedisServer own;
   const auto store = open_store(own.uri());
-  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
-  const Token other = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 9))).token;
+  const Token held = std::get<Granted>(store.admit(asks("gate", VisitorId::random(), 9))).token;
+  const Token other = std::get<Granted>(store.admit(asks("gate", VisitorId::random(), 9))).token;
   own.command({"CONFIG", "SET", "maxmemory", "1"});
-  const auto failure =
-      failure_of([&] { (void)store->admit(asks("gate", VisitorId::random(), 9)); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random(), 9)); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::no_room);
   EXPECT_EQ(failure->outcome(), Result::nothing_happened);
   EXPECT_THAT(failure->what(), HasSubstr("maxmemory"));
-  EXPECT_EQ(store->renew(held, 1min), Renewal::renewed);
-  EXPECT_EQ(store->look("gate")->counts.holders, 2U);
-  EXPECT_NO_THROW(store->collect());
-  EXPECT_TRUE(store->release(held));
-  EXPECT_TRUE(store->release(other));
+  EXPECT_EQ(store.renew(held, 1min), Renewal::renewed);
+  EXPECT_EQ(store.look("gate")->counts.holders, 2U);
+  EXPECT_NO_THROW(store.collect());
+  EXPECT_TRUE(store.release(held));
+  EXPECT_TRUE(store.release(other));
 }
 
 TEST(RedisRefusals, AServerThatMayEvictIsRefused) {
@@ -305,20 +303,20 @@ TEST(RedisRefusals, AServerThatMayEvictIsRefused) {
   for (const char* policy : {"allkeys-lru", "volatile-lru", "allkeys-random", "volatile-random",
                              "volatile-ttl", "allkeys-lfu", "volatile-lfu"}) {
     own.command({"CONFIG", "SET", "maxmemory-policy", policy});
-    const auto failure = failure_of([&] { (void)open_store(own.uri())->look("gate"); });
+    const auto failure = failure_of([&] { (void)open_store(own.uri()).look("gate"); });
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->kind(), Kind::incompatible);
     EXPECT_THAT(failure->what(), HasSubstr(policy));
   }
-  EXPECT_FALSE(open_store(own.uri() + "?allow_eviction=1")->look("gate").has_value());
+  EXPECT_FALSE(open_store(own.uri() + "?allow_eviction=1").look("gate").has_value());
   own.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
-  EXPECT_FALSE(open_store(own.uri())->look("gate").has_value());
+  EXPECT_FALSE(open_store(own.uri()).look("gate").has_value());
 }
 
 TEST(RedisRefusals, ABusyServerIsBusy) {
   RedisServer own({"--busy-reply-threshold", "10"});
   const auto store = open_store(own.uri());
-  (void)store->admit(asks("gate", VisitorId::random()));
+  (void)store.admit(asks("gate", VisitorId::random()));
   redis::Connection admin(own.address(), nullptr, "admin", redis::Deadline(5s));
   std::thread spinner([&] {
     try {
@@ -330,7 +328,7 @@ TEST(RedisRefusals, ABusyServerIsBusy) {
   const auto end = std::chrono::steady_clock::now() + 3s;
   while (!failure && std::chrono::steady_clock::now() < end) {
     try {
-      (void)store->look("gate");
+      (void)store.look("gate");
     } catch (const StoreError& error) {
       failure = error;
     }
@@ -348,7 +346,7 @@ TEST(RedisRefusals, ABusyServerIsBusy) {
 TEST(RedisRefusals, AServerThatLoadsItsDataIsUnavailableUntilItHas) {
   RedisServer own({"--enable-debug-command", "yes"});
   const auto store = open_store(own.uri());
-  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random()))).token;
+  const Token held = std::get<Granted>(store.admit(asks("gate", VisitorId::random()))).token;
   for (int i = 0; i < 20; ++i) own.command({"SET", std::to_string(i), std::string(1100, 'x')});
   own.command({"CONFIG", "SET", "rdbcompression", "no"});
   own.command({"CONFIG", "SET", "loading-process-events-interval-bytes", "1024"});
@@ -358,7 +356,7 @@ TEST(RedisRefusals, AServerThatLoadsItsDataIsUnavailableUntilItHas) {
   const auto end = std::chrono::steady_clock::now() + 5s;
   while (!failure && std::chrono::steady_clock::now() < end) {
     try {
-      (void)store->look("gate");
+      (void)store.look("gate");
     } catch (const StoreError& error) {
       failure = error;
     }
@@ -368,13 +366,13 @@ TEST(RedisRefusals, AServerThatLoadsItsDataIsUnavailableUntilItHas) {
   EXPECT_EQ(failure->kind(), Kind::unavailable);
   EXPECT_EQ(failure->outcome(), Result::nothing_happened);
   EXPECT_THAT(failure->what(), HasSubstr("loading"));
-  eventually([&] { return store->release(held); });
+  eventually([&] { return store.release(held); });
 }
 
 TEST(RedisRefusals, AServerThatCannotSaveNeedsAnOperator) {
   RedisServer own({"--save", "3600 1000000"});
   const auto store = open_store(own.uri());
-  const Token held = std::get<Granted>(store->admit(asks("gate", VisitorId::random(), 2))).token;
+  const Token held = std::get<Granted>(store.admit(asks("gate", VisitorId::random(), 2))).token;
   const std::string in_its_way = own.folder() + "/dump.rdb";
   std::filesystem::create_directory(in_its_way);
   own.command({"BGSAVE"});
@@ -384,8 +382,7 @@ TEST(RedisRefusals, AServerThatCannotSaveNeedsAnOperator) {
            info.find("rdb_last_bgsave_status:" + status) != std::string::npos;
   };
   eventually([&] { return saved("err"); });
-  const auto failure =
-      failure_of([&] { (void)store->admit(asks("gate", VisitorId::random(), 2)); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random(), 2)); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible);
   EXPECT_EQ(failure->outcome(), Result::nothing_happened);
@@ -393,20 +390,20 @@ TEST(RedisRefusals, AServerThatCannotSaveNeedsAnOperator) {
   std::filesystem::remove(in_its_way);
   own.command({"BGSAVE"});
   eventually([&] { return saved("ok"); });
-  EXPECT_EQ(store->look("gate")->counts.holders, 1U);
-  EXPECT_TRUE(store->release(held));
+  EXPECT_EQ(store.look("gate")->counts.holders, 1U);
+  EXPECT_TRUE(store.release(held));
 }
 
 TEST(RedisRefusals, AServerThatWantsAPasswordSaysSo) {
   RedisServer own;
   own.command({"CONFIG", "SET", "requirepass", "s3cret"});
-  const auto failure = failure_of([&] { (void)open_store(own.uri())->look("gate"); });
+  const auto failure = failure_of([&] { (void)open_store(own.uri()).look("gate"); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible);
   EXPECT_EQ(failure->outcome(), Result::nothing_happened);
   EXPECT_THAT(failure->what(), HasSubstr("password"));
   const std::string with_password = "redis+unix://:s3cret@" + own.socket();
-  EXPECT_FALSE(open_store(with_password)->look("gate").has_value());
+  EXPECT_FALSE(open_store(with_password).look("gate").has_value());
 }
 
 TEST(RedisRefusals, APasswordIsNeededAndNeverShown) {
@@ -416,13 +413,13 @@ TEST(RedisRefusals, APasswordIsNeededAndNeverShown) {
   const auto open = [&](const std::string& user) {
     return open_store("redis+unix://" + user + own.socket());
   };
-  EXPECT_FALSE(open("ann:s3cret@")->look("gate").has_value());
-  const auto failure = failure_of([&] { (void)open("ann:s3cret_wrong@")->look("gate"); });
+  EXPECT_FALSE(open("ann:s3cret@").look("gate").has_value());
+  const auto failure = failure_of([&] { (void)open("ann:s3cret_wrong@").look("gate"); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible);
   EXPECT_THAT(failure->what(), Not(HasSubstr("s3cret")));
   EXPECT_THAT(failure->what(), Not(HasSubstr("ann")));
-  const auto denied = failure_of([&] { (void)open("")->look("gate"); });
+  const auto denied = failure_of([&] { (void)open("").look("gate"); });
   ASSERT_TRUE(denied);
   EXPECT_EQ(denied->kind(), Kind::incompatible);
 }
@@ -431,7 +428,7 @@ TEST(RedisRefusals, ADeniedRightIsNamedAsSuch) {
   RedisServer own;
   own.command({"ACL", "SETUSER", "ann", "on", ">ann", "~*", "&*", "+@all", "-hset"});
   const auto store = open_store("redis+unix://ann:ann@" + own.socket());
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible);
   EXPECT_EQ(failure->outcome(), Result::nothing_happened);
@@ -443,7 +440,7 @@ TEST(RedisRefusals, WithoutTheRightToWaitForReplicasNobodyKnows) {
   RedisServer own;
   own.command({"ACL", "SETUSER", "ann", "on", ">ann", "~*", "&*", "+@all", "-wait"});
   const auto store = open_store("redis+unix://ann:ann@" + own.socket() + "?replicas_ack=1");
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::incompatible);
   EXPECT_EQ(failure->outcome(), Result::unknown);

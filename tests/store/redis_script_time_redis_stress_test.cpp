@@ -37,7 +37,7 @@ class ScriptTime : public ::testing::Test {
     return ask;
   }
   Token enters(Duration ttl = 24h) {
-    return std::get<Granted>(store_->admit(ask(2 * kHolders, ttl))).token;
+    return std::get<Granted>(store_.admit(ask(2 * kHolders, ttl))).token;
   }
 
   // What stands behind `field` in what the server tells of itself.
@@ -65,11 +65,11 @@ class ScriptTime : public ::testing::Test {
 
   testing::AnyClock clock_;
   RedisServer server_{{"--latency-tracking-info-percentiles", "50 99 99.9 100"}};
-  const std::shared_ptr<Store> store_ = redis::make_store({.address = server_.address(),
-                                                           .prefix = "test",
-                                                           .timeout = 1min,
-                                                           .scripts = &stepped::scripts(),
-                                                           .stepped = &clock_});
+  const Store store_ = redis::make_store({.address = server_.address(),
+                                          .prefix = "test",
+                                          .timeout = 1min,
+                                          .scripts = &stepped::scripts(),
+                                          .stepped = &clock_});
 };
 
 TEST_F(ScriptTime, IsShortAtAGateWithAHundredThousandHolders) {
@@ -78,23 +78,23 @@ TEST_F(ScriptTime, IsShortAtAGateWithAHundredThousandHolders) {
     items.push_back({.token = enters(i % 2 == 0 ? 24h : 1h), .ttl = 24h});
   }
   const auto come_and_go = [&] {
-    for (int i = 0; i < 5'000; ++i) EXPECT_TRUE(store_->release(enters()));
+    for (int i = 0; i < 5'000; ++i) EXPECT_TRUE(store_.release(enters()));
   };
-  const auto renew = [&] { store_->renew(std::span(items).first(10'000)); };
+  const auto renew = [&] { store_.renew(std::span(items).first(10'000)); };
   const auto change = [&] {
     for (std::uint32_t i = 0; i < kHolders; i += 20) {
-      EXPECT_TRUE(store_->release(items[i].token));
+      EXPECT_TRUE(store_.release(items[i].token));
       items[i].token = enters();
     }
   };
   const auto next = [&] {
     for (int i = 0; i < 100; ++i) (void)enters();
   };
-  const auto look = [&] { EXPECT_EQ(store_->look("gate")->holders.size(), kHolders); };
+  const auto look = [&] { EXPECT_EQ(store_.look("gate")->holders.size(), kHolders); };
   const auto read = [&] {
     for (int i = 0; i < 100; ++i) {
-      EXPECT_TRUE(store_->holds(items.front().token));
-      EXPECT_EQ(store_->survey().at(0).gate.counts.holders, kHolders);
+      EXPECT_TRUE(store_.holds(items.front().token));
+      EXPECT_EQ(store_.survey().at(0).gate.counts.holders, kHolders);
     }
   };
   EXPECT_LT(cost("the newest goes out", come_and_go), kMost);
@@ -104,38 +104,38 @@ TEST_F(ScriptTime, IsShortAtAGateWithAHundredThousandHolders) {
   EXPECT_LT(cost("a random one goes out", change), kMost);
   clock_.advance(2h);
   EXPECT_LT(cost("45 000 end at once", next), kMost);
-  EXPECT_EQ(store_->look("gate")->counters.expired, 45'000U);
+  EXPECT_EQ(store_.look("gate")->counters.expired, 45'000U);
 }
 
 TEST_F(ScriptTime, IsShortWhereManyWaitersAreHandedASlotAtOnce) {
   Request all = ask(kWaiters);
   all.permits->weight = kWaiters;
-  const Token token = std::get<Granted>(store_->admit(all)).token;
+  const Token token = std::get<Granted>(store_.admit(all)).token;
   for (std::uint32_t i = 0; i < kWaiters; ++i) {
     Request waiter = ask(kWaiters);
     waiter.line.join = true;
     waiter.line.patience = 24h;
-    ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(waiter)));
+    ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(waiter)));
   }
-  const auto release = [&] { EXPECT_TRUE(store_->release(token)); };
+  const auto release = [&] { EXPECT_TRUE(store_.release(token)); };
   EXPECT_LT(cost("20 000 hand-overs at once", release), kMost);
 }
 
 // A newcomer, a holder that releases and whoever uses another gate are not held up by those who are gone.
 TEST_F(ScriptTime, ManyWaitersThatAreGivenUpTogetherDelayNobody) {
   Request all = ask(1);
-  const Token token = std::get<Granted>(store_->admit(all)).token;
+  const Token token = std::get<Granted>(store_.admit(all)).token;
   for (std::uint32_t i = 0; i < kGivenUp; ++i) {
     Request waiter = ask(1);
     waiter.line.join = true;
     waiter.line.patience = 10s;
-    ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(waiter)));
+    ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(waiter)));
   }
   clock_.advance(5s);
   Request alive = ask(1);
   alive.line.join = true;
   alive.line.patience = 1h;
-  ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(alive)));
+  ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(alive)));
   clock_.advance(6s);
   const auto delay_of = [&](const char* what, const auto& step) {
     const auto begin = std::chrono::steady_clock::now();
@@ -146,37 +146,37 @@ TEST_F(ScriptTime, ManyWaitersThatAreGivenUpTogetherDelayNobody) {
   };
   Request late = ask(1);
   const auto steps = [&] {
-    delay_of("refused", [&] { EXPECT_TRUE(std::holds_alternative<Refused>(store_->admit(late))); });
+    delay_of("refused", [&] { EXPECT_TRUE(std::holds_alternative<Refused>(store_.admit(late))); });
     late.line.join = true;
-    delay_of("queued", [&] { EXPECT_TRUE(std::holds_alternative<Queued>(store_->admit(late))); });
-    delay_of("released", [&] { EXPECT_TRUE(store_->release(token)); });
-    Answer answer = store_->admit(alive);
+    delay_of("queued", [&] { EXPECT_TRUE(std::holds_alternative<Queued>(store_.admit(late))); });
+    delay_of("released", [&] { EXPECT_TRUE(store_.release(token)); });
+    Answer answer = store_.admit(alive);
     ASSERT_TRUE(std::holds_alternative<Granted>(answer));
-    delay_of("released", [&] { EXPECT_TRUE(store_->release(std::get<Granted>(answer).token)); });
-    answer = store_->admit(late);
+    delay_of("released", [&] { EXPECT_TRUE(store_.release(std::get<Granted>(answer).token)); });
+    answer = store_.admit(late);
     ASSERT_TRUE(std::holds_alternative<Granted>(answer));
-    delay_of("released", [&] { EXPECT_TRUE(store_->release(std::get<Granted>(answer).token)); });
+    delay_of("released", [&] { EXPECT_TRUE(store_.release(std::get<Granted>(answer).token)); });
     delay_of("granted",
-             [&] { EXPECT_TRUE(std::holds_alternative<Granted>(store_->admit(ask(1)))); });
+             [&] { EXPECT_TRUE(std::holds_alternative<Granted>(store_.admit(ask(1)))); });
   };
   EXPECT_LT(cost("while they are given up", steps), kMost);
   EXPECT_GT(std::stol(server_.command({"ZCARD", redis::Naming("test").key("gate", ":out")})), 0);
-  EXPECT_EQ(store_->look("gate")->counters.abandoned, kGivenUp);
+  EXPECT_EQ(store_.look("gate")->counters.abandoned, kGivenUp);
 }
 
 TEST_F(ScriptTime, IsShortWhereEverybodyIsRevokedOrPurged) {
   for (std::uint32_t i = 0; i < kHolders; ++i) (void)enters();
-  const auto revoke = [&](Store::Revoke how) {
-    return [&, how] { EXPECT_EQ(store_->revoke("gate", std::nullopt, how), kHolders); };
+  const auto revoke = [&](Revoke how) {
+    return [&, how] { EXPECT_EQ(store_.revoke("gate", std::nullopt, how), kHolders); };
   };
-  EXPECT_LT(cost("100 000 are revoked", revoke(Store::Revoke::graceful)), kMost);
+  EXPECT_LT(cost("100 000 are revoked", revoke(Revoke::graceful)), kMost);
   server_.command({"HDEL", redis::Naming("test").key("gate", ":gate"), "s"});
-  const auto next = [&] { (void)store_->release(enters()); };
+  const auto next = [&] { (void)store_.release(enters()); };
   EXPECT_LT(cost("100 000 are repaired", next), kMost);
-  EXPECT_LT(cost("100 000 are revoked now", revoke(Store::Revoke::now)), kMost);
-  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
+  EXPECT_LT(cost("100 000 are revoked now", revoke(Revoke::now)), kMost);
+  EXPECT_EQ(store_.look("gate")->counts.in_use, 0U);
   for (std::uint32_t i = 0; i < kWaiters; ++i) (void)enters();
-  EXPECT_LT(cost("20 000 are purged", [&] { EXPECT_TRUE(store_->purge("gate")); }), kMost);
+  EXPECT_LT(cost("20 000 are purged", [&] { EXPECT_TRUE(store_.purge("gate")); }), kMost);
 }
 
 }  // namespace

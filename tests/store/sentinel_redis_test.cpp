@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/support/failover_trial.hpp"
@@ -42,21 +42,20 @@ class SentinelStore : public testing::WithSentinels {};
 TEST_F(SentinelStore, LetsInAndOut) {
   const auto store = opened();
   const VisitorId ann = VisitorId::random();
-  const Answer answer = store->admit(asks("gate", ann));
+  const Answer answer = store.admit(asks("gate", ann));
   ASSERT_TRUE(std::holds_alternative<Granted>(answer));
-  EXPECT_EQ(std::get<Refused>(store->admit(asks("gate", VisitorId::random()))).reason,
-            Reason::full);
-  EXPECT_TRUE(store->release(std::get<Granted>(answer).token));
-  EXPECT_EQ(store->look("gate")->counts.holders, 0U);
-  EXPECT_THAT(store->list(), ::testing::ElementsAre("gate"));
+  EXPECT_EQ(std::get<Refused>(store.admit(asks("gate", VisitorId::random()))).reason, Reason::full);
+  EXPECT_TRUE(store.release(std::get<Granted>(answer).token));
+  EXPECT_EQ(store.look("gate")->counts.holders, 0U);
+  EXPECT_THAT(store.list(), ::testing::ElementsAre("gate"));
 }
 
 TEST_F(SentinelStore, IsTheSameAsThatOfThePrimary) {
   const auto store = opened();
   const redis::Address primary = sentinels().server(sentinels().primary()).address();
   const auto direct = open_store("redis://" + primary.text() + "?prefix=" + prefix());
-  const Token token = std::get<Granted>(store->admit(asks("gate", VisitorId::random()))).token;
-  EXPECT_TRUE(direct->release(token));
+  const Token token = std::get<Granted>(store.admit(asks("gate", VisitorId::random()))).token;
+  EXPECT_TRUE(direct.release(token));
 }
 
 TEST_F(SentinelStore, TellsWhoWaitsThatItIsItsTurn) {
@@ -86,35 +85,35 @@ TEST_F(SentinelStore, KeepsLeasesThroughAFailover) {
 
 TEST_F(SentinelStore, ServesEveryCallAtTheNewPrimaryAtOnce) {
   // Each has connections of its own to the old one.
-  std::vector<std::shared_ptr<Store>> stores;
+  std::vector<Store> stores;
   std::vector<Token> tokens;
   for (int i = 0; i < 5; ++i) {
     stores.push_back(opened("&timeout=3s"));
-    const Answer answer = stores.back()->admit(asks("gate", VisitorId::random(), 9));
+    const Answer answer = stores.back().admit(asks("gate", VisitorId::random(), 9));
     tokens.push_back(std::get<Granted>(answer).token);
   }
   std::this_thread::sleep_for(50ms);
   (void)sentinels().fail_over(Loss::killed);
-  EXPECT_NO_THROW(EXPECT_EQ(stores[0]->renew(tokens[0], 30s), Renewal::renewed));
-  EXPECT_NO_THROW(EXPECT_TRUE(stores[1]->release(tokens[1])));
-  EXPECT_NO_THROW(EXPECT_THAT(stores[2]->list(), ::testing::ElementsAre("gate")));
-  EXPECT_NO_THROW(EXPECT_TRUE(stores[3]->look("gate")));
+  EXPECT_NO_THROW(EXPECT_EQ(stores[0].renew(tokens[0], 30s), Renewal::renewed));
+  EXPECT_NO_THROW(EXPECT_TRUE(stores[1].release(tokens[1])));
+  EXPECT_NO_THROW(EXPECT_THAT(stores[2].list(), ::testing::ElementsAre("gate")));
+  EXPECT_NO_THROW(EXPECT_TRUE(stores[3].look("gate")));
   const std::vector<GateName> gates = {"gate"};
-  EXPECT_NO_THROW(EXPECT_EQ(stores[4]->counts(gates).front().limit, 9U));
+  EXPECT_NO_THROW(EXPECT_EQ(stores[4].counts(gates).front().limit, 9U));
 }
 
 // It still believes to be the primary, and connections to it are still open.
 TEST_F(SentinelStore, DoesNotGoBackToAPrimaryThatWasReplaced) {
   const auto store = opened();
   testing::Waiters waiters(store, {"a", "b", "c", "d", "e"});
-  (void)store->admit(asks("gate", VisitorId::random(), 100));
+  (void)store.admit(asks("gate", VisitorId::random(), 100));
   const RedisSentinels::Failover failover = sentinels().fail_over(Loss::stopped);
   std::this_thread::sleep_until(failover.began + failover.outage + 1s);
   sentinels().server(failover.before).go_on();
-  for (int i = 0; i < 20; ++i) (void)store->admit(asks("gate", VisitorId::random(), 100));
+  for (int i = 0; i < 20; ++i) (void)store.admit(asks("gate", VisitorId::random(), 100));
   const auto direct = open_store("redis://" + sentinels().server(failover.after).address().text() +
                                  "?prefix=" + prefix());
-  EXPECT_EQ(direct->look("gate")->holders.size(), 21U);
+  EXPECT_EQ(direct.look("gate")->holders.size(), 21U);
   waiters.let_in();
 }
 
@@ -125,7 +124,7 @@ TEST_F(SentinelStore, OpensThoughSentinelsDoNotAnswer) {
       const auto store = opened();
       const Moment start = now();
       EXPECT_TRUE(
-          std::holds_alternative<Granted>(store->admit(asks("gate", VisitorId::random(), 100))));
+          std::holds_alternative<Granted>(store.admit(asks("gate", VisitorId::random(), 100))));
       EXPECT_LT(since(start), 300ms) << stopped + 1 << " stopped";
     }
   }
@@ -148,7 +147,7 @@ TEST_F(SentinelStore, SaysByTheDeadlineThatThePrimaryIsNotKnown) {
   uri.replace(uri.find("/main"), 5, "/other");
   const auto store = open_store(uri);
   const Moment start = now();
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 900ms);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->outcome(), StoreError::Outcome::nothing_happened);
@@ -161,7 +160,7 @@ TEST_F(SentinelStore, SaysByTheDeadlineThatNoSentinelAnswers) {
   for (std::size_t i = 0; i < 3; ++i) sentinels().sentinel(i).stop();
   const auto store = opened("&timeout=700ms");
   const Moment start = now();
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_GE(since(start), 400ms);
   EXPECT_LT(since(start), 900ms);
   ASSERT_TRUE(failure);
@@ -176,7 +175,7 @@ TEST_F(SentinelStore, SaysThatNoSentinelIsThere) {
   const auto store = open_store("redis+sentinel://127.0.0.1:" + first.text() +
                                 ",127.0.0.1:" + second.text() + "/main?timeout=700ms");
   const Moment start = now();
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 900ms);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind(), Kind::unavailable) << failure->what();
@@ -197,7 +196,7 @@ TEST_F(SentinelStore, DoesNotBelieveASentinelThatNamesAReplica) {
 
   const auto store = opened("&timeout=500ms");
   const Moment start = now();
-  const auto failure = failure_of([&] { (void)store->admit(asks("gate", VisitorId::random())); });
+  const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 700ms);
   ASSERT_TRUE(failure);
   EXPECT_TRUE(failure->kind() == Kind::unavailable || failure->kind() == Kind::busy)
@@ -222,7 +221,7 @@ class SentinelSecrets : public ::testing::Test {
   static RedisSentinels& sentinels() { return *own_sentinels; }
   static bool lets_in(const std::string& options) {
     const auto store = open_store(sentinels().uri(options));
-    const Answer answer = store->admit(asks("gate", VisitorId::random(), 100));
+    const Answer answer = store.admit(asks("gate", VisitorId::random(), 100));
     return std::holds_alternative<Granted>(answer);
   }
 

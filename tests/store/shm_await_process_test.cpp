@@ -8,7 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
+#include "store/backend.hpp"
 #include "store/support/child.hpp"
 #include "store/support/temp_dir.hpp"
 
@@ -23,18 +24,16 @@ using SteadyClock = std::chrono::steady_clock;
 
 class ShmAwait : public ::testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> open() const {
-    return open_store("shm:test?dir=" + dir_.path());
-  }
-  [[nodiscard]] static Airlock gate(const std::shared_ptr<Store>& store) {
+  [[nodiscard]] Store open() const { return open_store("shm:test?dir=" + dir_.path()); }
+  [[nodiscard]] static Airlock gate(const Store& store) {
     return {store, "gate", {.limit = 1, .ttl = 1h, .max_wait = 1h, .patience = 1h}};
   }
   void await_waiting(std::uint32_t count) {
-    ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == count; }));
+    ASSERT_TRUE(becomes_true([&] { return store_.look("gate")->counts.waiting == count; }));
   }
 
   TempDir dir_;
-  std::shared_ptr<Store> store_ = open();
+  Store store_ = open();
   Airlock gate_ = gate(store_);
 };
 
@@ -74,7 +73,7 @@ TEST_F(ShmAwait, MoreThanThereAreChairsAreServedInOrder) {
         const Outcome<Lease> lease = gate(store).enter();
         served.at(i) = ++next;
       });
-      if (!becomes_true([&] { return store->look("gate")->counts.waiting == i + 1; })) _exit(1);
+      if (!becomes_true([&] { return store.look("gate")->counts.waiting == i + 1; })) _exit(1);
     }
     *all_wait = true;
     waiting.clear();
@@ -101,13 +100,13 @@ TEST_F(ShmAwait, WhoSleepsIsStoppedAtOnce) {
   source.request_stop();
   waiter.join();
   EXPECT_LT(ended - began, 1s);
-  EXPECT_EQ(store_->look("gate")->counts.waiting, 0U);
+  EXPECT_EQ(store_.look("gate")->counts.waiting, 0U);
 }
 
 TEST_F(ShmAwait, TheEndOfItsTimeWakesIt) {
   const Outcome<Lease> first = gate_.enter();
   const auto began = SteadyClock::now();
-  EXPECT_FALSE(gate_.enter({.max_wait = 60ms}));
+  EXPECT_FALSE(gate_.try_enter_for(60ms));
   EXPECT_GE(SteadyClock::now() - began, 60ms);
 }
 
@@ -118,7 +117,7 @@ TEST_F(ShmAwait, NoWakeUpIsLost) {
   SharedValue<std::atomic<int>> arrived;
   SharedValue<std::atomic<int>> playing;
   *playing = 4;
-  const auto play = [&](const std::shared_ptr<Store>& store) {
+  const auto play = [&](const Store& store) {
     ++*arrived;
     if (!becomes_true([&] { return *arrived == 4; })) return false;
     const auto sleeper = std::make_shared<Sleeper>();
@@ -126,16 +125,17 @@ TEST_F(ShmAwait, NoWakeUpIsLost) {
     request.line = {.join = true, .patience = 1h, .claim_window = 1h};
     for (int i = 0; i < kTurns; ++i) {
       request.visitor = VisitorId::random();
-      Answer answer = store->admit(request);
+      Answer answer = store.admit(request);
       while (!std::holds_alternative<Granted>(answer)) {
-        const Instant end = store->clock().now() + 20s;
-        if (!store->await(request.gate, request.visitor, sleeper, end)) return false;
-        answer = store->admit(request);
+        const Instant end = internal::backend_of(store)->clock().now() + 20s;
+        if (!internal::backend_of(store)->await(request.gate, request.visitor, sleeper, end))
+          return false;
+        answer = store.admit(request);
       }
-      while (*playing > 1 && store->counts({&request.gate, 1}).front().waiting == 0) {
+      while (*playing > 1 && store.counts({&request.gate, 1}).front().waiting == 0) {
         std::this_thread::yield();
       }
-      if (!store->release(std::get<Granted>(answer).token)) return false;
+      if (!store.release(std::get<Granted>(answer).token)) return false;
     }
     --*playing;
     return true;

@@ -31,7 +31,7 @@ Request ask(std::string_view name, Hold hold = Hold::bound) {
           .hold = hold};
 }
 
-bool enters(Store& store, const Request& request) {
+bool enters(const Store& store, const Request& request) {
   return std::holds_alternative<Granted>(store.admit(request));
 }
 
@@ -92,10 +92,10 @@ bool can_make_containers() {
 
 class ShmBoot : public ::testing::Test {
  protected:
-  static std::shared_ptr<Store> open(const std::string& folder) {
+  static Store open(const std::string& folder) {
     return shm::make_store({.dir = folder, .size = 16U << 20}, Clock::system());
   }
-  static std::shared_ptr<Store> open_in_another_boot(const std::string& folder) {
+  static Store open_in_another_boot(const std::string& folder) {
     return shm::make_store({.dir = folder, .size = 16U << 20}, Clock::system(), of_another_boot());
   }
   static void need_containers() {
@@ -113,20 +113,20 @@ TEST_F(ShmBoot, AContainerWithItsOwnBootIdSharesALiveSegment) {
   need_containers();
   if (IsSkipped()) return;
   const auto store = open(memory_.path());
-  ASSERT_TRUE(enters(*store, ask("ann")));
+  ASSERT_TRUE(enters(store, ask("ann")));
   Child container = in_container(memory_.path(), [&] {
-    if (enters(*open(memory_.path()), ask("bob"))) _exit(4);
+    if (enters(open(memory_.path()), ask("bob"))) _exit(4);
   });
   EXPECT_TRUE(container.wait()) << "two held one lock";
-  EXPECT_EQ(store->look("gate")->counts.in_use, 1U);
+  EXPECT_EQ(store.look("gate")->counts.in_use, 1U);
 }
 
 TEST_F(ShmBoot, InMemoryADetachedLeaseOutlivesItsProcessAlsoForAContainer) {
   need_containers();
   if (IsSkipped()) return;
-  ASSERT_TRUE(enters(*open(memory_.path()), ask("ann", Hold::detached)));
+  ASSERT_TRUE(enters(open(memory_.path()), ask("ann", Hold::detached)));
   Child container = in_container(memory_.path(), [&] {
-    if (enters(*open(memory_.path()), ask("bob"))) _exit(4);
+    if (enters(open(memory_.path()), ask("bob"))) _exit(4);
   });
   EXPECT_TRUE(container.wait()) << "two held one lock";
 }
@@ -136,9 +136,9 @@ TEST_F(ShmBoot, OnADiskAContainerSharesASegmentThatIsUsed) {
   need_disk();
   if (IsSkipped()) return;
   const auto store = open(disk_.path());
-  ASSERT_TRUE(enters(*store, ask("ann")));
+  ASSERT_TRUE(enters(store, ask("ann")));
   Child container = in_container(disk_.path(), [&] {
-    if (enters(*open(disk_.path()), ask("bob"))) _exit(4);
+    if (enters(open(disk_.path()), ask("bob"))) _exit(4);
   });
   EXPECT_TRUE(container.wait()) << "two held one lock";
 }
@@ -148,29 +148,29 @@ TEST_F(ShmBoot, OnADiskASegmentOfAnEarlierBootIsReplaced) {
   if (IsSkipped()) return;
   const StoreId earlier = [&] {
     const auto store = open_in_another_boot(disk_.path());
-    EXPECT_TRUE(enters(*store, ask("ann", Hold::detached)));
-    return store->id();
+    EXPECT_TRUE(enters(store, ask("ann", Hold::detached)));
+    return store.id();
   }();
   const auto store = open(disk_.path());
-  EXPECT_NE(store->id(), earlier);
-  EXPECT_TRUE(enters(*store, ask("bob")));
+  EXPECT_NE(store.id(), earlier);
+  EXPECT_TRUE(enters(store, ask("bob")));
 }
 
 TEST_F(ShmBoot, OnADiskASegmentOfThisBootIsKept) {
   need_disk();
   if (IsSkipped()) return;
-  ASSERT_TRUE(enters(*open(disk_.path()), ask("ann", Hold::detached)));
-  EXPECT_FALSE(enters(*open(disk_.path()), ask("bob")));
+  ASSERT_TRUE(enters(open(disk_.path()), ask("ann", Hold::detached)));
+  EXPECT_FALSE(enters(open(disk_.path()), ask("bob")));
 }
 
 TEST_F(ShmBoot, OnADiskWhatIsUsedIsNotReplacedWhateverItsBootIdSays) {
   need_disk();
   if (IsSkipped()) return;
   const auto earlier = open_in_another_boot(disk_.path());
-  ASSERT_TRUE(enters(*earlier, ask("ann")));
+  ASSERT_TRUE(enters(earlier, ask("ann")));
   const auto store = open(disk_.path());
-  EXPECT_EQ(store->id(), earlier->id());
-  EXPECT_FALSE(enters(*store, ask("bob")));
+  EXPECT_EQ(store.id(), earlier.id());
+  EXPECT_FALSE(enters(store, ask("bob")));
 }
 
 // The one that opens it sees either the old segment in use or a new one, never one without a name.
@@ -178,7 +178,7 @@ TEST_F(ShmBoot, OnADiskNobodyUsesWhatIsBeingReplaced) {
   need_disk();
   if (IsSkipped()) return;
   for (int round = 0; round < 20; ++round) {
-    (void)open_in_another_boot(disk_.path())->id();
+    (void)open_in_another_boot(disk_.path()).id();
     SharedValue<std::array<std::atomic<StoreId>, 6>> ids;
     SharedValue<std::atomic<bool>> go;
     std::vector<Child> children;
@@ -187,7 +187,7 @@ TEST_F(ShmBoot, OnADiskNobodyUsesWhatIsBeingReplaced) {
         while (!*go) {
         }
         const auto store = i % 2 == 0 ? open(disk_.path()) : open_in_another_boot(disk_.path());
-        (*ids)[i] = store->id();
+        (*ids)[i] = store.id();
         pause();
       });
     }

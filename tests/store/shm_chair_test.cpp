@@ -6,7 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
+#include "store/backend.hpp"
 #include "store/shm/chair.hpp"
 
 namespace airlock::shm {

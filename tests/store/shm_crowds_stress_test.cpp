@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
@@ -23,9 +23,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-std::shared_ptr<Store> open(const TempDir& dir) {
-  return shm::make_store({.dir = dir.path()}, Clock::system());
-}
+Store open(const TempDir& dir) { return shm::make_store({.dir = dir.path()}, Clock::system()); }
 
 struct Crowd {
   std::atomic<int> waiting = 0;
@@ -157,11 +155,11 @@ TEST(ShmCrowd, OfTenMillionKeysPassesThroughASmallSegment) {
   const int keys = takes_its_time() ? 10'000'000 : 2'000'000;
   std::uint64_t refused = 0;
   for (int i = 0; i < keys; ++i) {
-    const Answer answer = store->admit({.gate = "key" + std::to_string(i),
-                                        .visitor = VisitorId::random(),
-                                        .permits = Permits{.limit = 1, .ttl = 1h}});
+    const Answer answer = store.admit({.gate = "key" + std::to_string(i),
+                                       .visitor = VisitorId::random(),
+                                       .permits = Permits{.limit = 1, .ttl = 1h}});
     const auto* const granted = std::get_if<Granted>(&answer);
-    if (granted == nullptr || !store->release(granted->token)) ++refused;
+    if (granted == nullptr || !store.release(granted->token)) ++refused;
   }
   ChaosRow{.scenario = "keys that are used once (shm)",
            .operations = static_cast<std::uint64_t>(keys),

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/testing.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
@@ -40,18 +40,18 @@ Request wait_for(std::string_view name, std::uint32_t limit = 1) {
 
 class ShmDeath : public ::testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> open(Duration timeout = 1s) const {
+  [[nodiscard]] Store open(Duration timeout = 1s) const {
     return shm::make_store({.dir = dir_.path(), .timeout = timeout}, Clock::system());
   }
   [[nodiscard]] bool enters(const Request& request) {
-    return std::holds_alternative<Granted>(store_->admit(request));
+    return std::holds_alternative<Granted>(store_.admit(request));
   }
   // A process that holds and does nothing else.
   [[nodiscard]] Child holder(const Request& request) {
     SharedValue<std::atomic<bool>> in;
     Child child([&] {
       const auto store = open();
-      *in = std::holds_alternative<Granted>(store->admit(request));
+      *in = std::holds_alternative<Granted>(store.admit(request));
       pause();
     });
     EXPECT_TRUE(becomes_true([&] { return in->load(); }));
@@ -61,7 +61,7 @@ class ShmDeath : public ::testing::Test {
     SharedValue<std::atomic<bool>> queued;
     Child child([&] {
       const auto store = open();
-      *queued = std::holds_alternative<Queued>(store->admit(request));
+      *queued = std::holds_alternative<Queued>(store.admit(request));
       pause();
     });
     EXPECT_TRUE(becomes_true([&] { return queued->load(); }));
@@ -72,16 +72,16 @@ class ShmDeath : public ::testing::Test {
     Child child([&] {
       StoppingClock clock;
       const auto store = shm::make_store({.dir = dir_.path()}, clock);
-      (void)store->admit(ask("first", 9));
+      (void)store.admit(ask("first", 9));
       clock.stop_at_next_step();
-      (void)store->admit(ask("second", 9));
+      (void)store.admit(ask("second", 9));
     });
     child.wait_until_stopped();
     return child;
   }
   [[nodiscard]] std::vector<std::string> holders() {
     std::vector<std::string> names;
-    const auto view = store_->look("gate");
+    const auto view = store_.look("gate");
     for (const auto& holder : view->holders) names.push_back(holder.label);
     return names;
   }
@@ -90,7 +90,7 @@ class ShmDeath : public ::testing::Test {
 
   const Descriptors inherited_ = inheritable_descriptors();  // Before there is a store.
   TempDir dir_;
-  std::shared_ptr<Store> store_ = open();
+  Store store_ = open();
 };
 
 TEST_F(ShmDeath, TheSlotOfAKilledHolderIsFreeAtOnce) {
@@ -99,7 +99,7 @@ TEST_F(ShmDeath, TheSlotOfAKilledHolderIsFreeAtOnce) {
   child.kill_and_wait();
   EXPECT_TRUE(becomes_true([&] { return enters(ask("bob")); }, 1s));
   EXPECT_THAT(holders(), ElementsAre("bob"));
-  EXPECT_EQ(store_->look("gate")->counters.died, 1U);
+  EXPECT_EQ(store_.look("gate")->counters.died, 1U);
 }
 
 TEST_F(ShmDeath, WhoLooksDoesNotSeeTheDead) {
@@ -137,9 +137,9 @@ TEST_F(ShmDeath, WhatIsDetachedOutlivesItsProcess) {
 }
 
 TEST_F(ShmDeath, AProcessThatEndsCleanlyLeavesNothing) {
-  Child child([&] { (void)open()->admit(ask("ann")); });
+  Child child([&] { (void)open().admit(ask("ann")); });
   EXPECT_TRUE(child.wait());
-  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U) << "also for one who only looks";
+  EXPECT_EQ(store_.look("gate")->counts.in_use, 0U) << "also for one who only looks";
   EXPECT_TRUE(enters(ask("bob")));
 }
 
@@ -156,7 +156,7 @@ TEST_F(ShmDeath, TheNextInLineIsInWithin50MillisecondsOfTheDeathOfAHolder) {
       const auto lease = airlock.enter();
       *entered = SteadyClock::now().time_since_epoch().count();
     });
-    ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == 1; }));
+    ASSERT_TRUE(becomes_true([&] { return store_.look("gate")->counts.waiting == 1; }));
     const auto killed = SteadyClock::now().time_since_epoch().count();
     dying.kill();
     ASSERT_TRUE(becomes_true([&] { return entered->load() != 0; }));
@@ -172,7 +172,7 @@ TEST_F(ShmDeath, TheNextInLineIsInWithin50MillisecondsOfTheDeathOfAHolder) {
 
 // It does not know that it is: when it asked, it was the second.
 TEST_F(ShmDeath, WhoBecameTheHeadOfTheLineIsInSoonAfterTheDeathOfAHolder) {
-  const Token ann = std::get<Granted>(store_->admit(ask("ann"))).token;
+  const Token ann = std::get<Granted>(store_.admit(ask("ann"))).token;
   SharedValue<std::array<std::atomic<bool>, 2>> entered;
   std::array<Child, 2> line;
   for (std::uint32_t i = 0; i < line.size(); ++i) {
@@ -181,21 +181,21 @@ TEST_F(ShmDeath, WhoBecameTheHeadOfTheLineIsInSoonAfterTheDeathOfAHolder) {
       entered->at(i) = true;
       pause();
     });
-    ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == i + 1; }));
+    ASSERT_TRUE(becomes_true([&] { return store_.look("gate")->counts.waiting == i + 1; }));
   }
-  ASSERT_TRUE(store_->release(ann));
+  ASSERT_TRUE(store_.release(ann));
   ASSERT_TRUE(becomes_true([&] { return entered->at(0).load(); }));
   line.at(0).kill();
   EXPECT_TRUE(becomes_true([&] { return entered->at(1).load(); }, 250ms));
 }
 
 TEST_F(ShmDeath, AKilledWaiterIsPassedOverAndTheOthersKeepTheirOrder) {
-  const Token ann = std::get<Granted>(store_->admit(ask("ann"))).token;
+  const Token ann = std::get<Granted>(store_.admit(ask("ann"))).token;
   Child bob = waiter(wait_for("bob"));
   Child cid = waiter(wait_for("cid"));
   Child dan = waiter(wait_for("dan"));
   bob.kill_and_wait();
-  EXPECT_TRUE(becomes_true([&] { return store_->release(ann); }, 1s));
+  EXPECT_TRUE(becomes_true([&] { return store_.release(ann); }, 1s));
   EXPECT_THAT(holders(), ElementsAre("cid"));
   cid.kill_and_wait();
   EXPECT_TRUE(becomes_true(
@@ -215,35 +215,35 @@ TEST_F(ShmDeath, TheLockOfAKilledOwnerIsTakenAndWhatItLeftIsRepaired) {
 TEST_F(ShmDeath, AStoppedOwnerOfTheLockMakesTheStoreBusyAndNoMore) {
   const auto patient = open();
   const auto other = open(100ms);
-  const Token ann = std::get<Granted>(other->admit(ask("ann", 9))).token;
+  const Token ann = std::get<Granted>(other.admit(ask("ann", 9))).token;
   Child child = stopped_in_step();
   const auto began = SteadyClock::now();
   try {
-    (void)other->admit(ask("bob"));
+    (void)other.admit(ask("bob"));
     ADD_FAILURE() << "the shard is locked";
   } catch (const StoreError& error) {
     EXPECT_EQ(error.kind(), StoreError::Kind::busy);
     EXPECT_EQ(error.outcome(), StoreError::Outcome::nothing_happened);
   }
   EXPECT_LT(SteadyClock::now() - began, 150ms + 100ms);
-  EXPECT_TRUE(other->release(ann)) << "giving back needs no lock";
+  EXPECT_TRUE(other.release(ann)) << "giving back needs no lock";
   child.signal(SIGCONT);
   EXPECT_TRUE(child.wait());
-  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
-  EXPECT_FALSE(other->release(ann));
+  EXPECT_EQ(store_.look("gate")->counts.in_use, 0U);
+  EXPECT_FALSE(other.release(ann));
 }
 
 // More than there are places to note them at.
 TEST_F(ShmDeath, HoweverManyAreGivenBackWhileTheLockIsHeldNoneIsForgotten) {
   std::vector<Token> tokens;
   for (int i = 0; i < 40; ++i) {
-    tokens.push_back(std::get<Granted>(store_->admit(ask(std::to_string(i), 99))).token);
+    tokens.push_back(std::get<Granted>(store_.admit(ask(std::to_string(i), 99))).token);
   }
   Child child = stopped_in_step();
-  for (const Token& token : tokens) EXPECT_TRUE(store_->release(token));
+  for (const Token& token : tokens) EXPECT_TRUE(store_.release(token));
   child.signal(SIGCONT);
   EXPECT_TRUE(child.wait());
-  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
+  EXPECT_EQ(store_.look("gate")->counts.in_use, 0U);
 }
 
 // The owner of the lock is in the middle of its step, nearly always, and nobody else comes. It holds
@@ -252,34 +252,34 @@ void ShmDeath::expect_hand_over_by_the_owner_of_the_lock(std::uint32_t own) {
   constexpr std::uint32_t kMany = 5'000;
   std::vector<Token> tokens;
   for (std::uint32_t i = own; i < kMany; ++i) {
-    tokens.push_back(std::get<Granted>(store_->admit(ask(std::to_string(i), kMany))).token);
+    tokens.push_back(std::get<Granted>(store_.admit(ask(std::to_string(i), kMany))).token);
   }
   SharedValue<std::atomic<int>> looks;
   SharedValue<std::atomic<bool>> goes_on;
   Child owner([&] {
     const auto store = open();
-    for (std::uint32_t i = 0; i < own; ++i) (void)store->admit(ask(std::to_string(i), kMany));
+    for (std::uint32_t i = 0; i < own; ++i) (void)store.admit(ask(std::to_string(i), kMany));
     for (;; ++*looks) {
-      (void)store->look("gate");
+      (void)store.look("gate");
       while (*looks != 0 && !*goes_on) std::this_thread::sleep_for(100us);
     }
   });
   ASSERT_TRUE(becomes_true([&] { return *looks != 0; }));
   for (std::size_t i = 0; i < 10; ++i) {
     const std::string name = "next " + std::to_string(i);
-    ASSERT_TRUE(std::holds_alternative<Queued>(store_->admit(wait_for(name, kMany))));
+    ASSERT_TRUE(std::holds_alternative<Queued>(store_.admit(wait_for(name, kMany))));
     std::atomic<bool> told = false;
-    ASSERT_TRUE(store_->watch("gate", VisitorId::named(name), [&] { told = true; }));
+    ASSERT_TRUE(store_.watch("gate", VisitorId::named(name), [&] { told = true; }));
     const int before = *looks;
     *goes_on = true;
     ASSERT_TRUE(becomes_true([&] { return *looks > before + 1; }));
     owner.signal(SIGSTOP);
     owner.wait_until_stopped();
-    EXPECT_TRUE(store_->release(tokens[i]));
+    EXPECT_TRUE(store_.release(tokens[i]));
     *goes_on = false;
     owner.signal(SIGCONT);
     EXPECT_TRUE(becomes_true([&] { return told.load(); }, 1s)) << "round " << i;
-    store_->unwatch("gate", VisitorId::named(name));
+    store_.unwatch("gate", VisitorId::named(name));
     ASSERT_TRUE(enters(wait_for(name, kMany)));
   }
 }
@@ -298,7 +298,7 @@ TEST_F(ShmDeath, AForkedChildKeepsNothingOfItsParentAlive) {
   SharedValue<std::atomic<bool>> in;
   Child parent([&] {
     const auto store = open();
-    *in = std::holds_alternative<Granted>(store->admit(ask("ann")));
+    *in = std::holds_alternative<Granted>(store.admit(ask("ann")));
     const pid_t pid = fork();
     if (pid == 0) {
       alarm(100);
@@ -315,17 +315,17 @@ TEST_F(ShmDeath, AForkedChildKeepsNothingOfItsParentAlive) {
 }
 
 TEST_F(ShmDeath, AForkedChildUsesTheStoreAsAnotherProcess) {
-  const Token ann = std::get<Granted>(store_->admit(ask("ann", 2))).token;
+  const Token ann = std::get<Granted>(store_.admit(ask("ann", 2))).token;
   SharedValue<std::atomic<bool>> in;
   Child child([&] {
-    *in = std::holds_alternative<Granted>(store_->admit(ask("bob", 2)));
+    *in = std::holds_alternative<Granted>(store_.admit(ask("bob", 2)));
     pause();
   });
   ASSERT_TRUE(becomes_true([&] { return in->load(); }));
   EXPECT_FALSE(enters(ask("cid", 2)));
   child.kill_and_wait();
   EXPECT_TRUE(becomes_true([&] { return enters(ask("cid", 2)); }, 1s));
-  EXPECT_TRUE(store_->release(ann)) << "the parent's own is untouched";
+  EXPECT_TRUE(store_.release(ann)) << "the parent's own is untouched";
 }
 
 TEST_F(ShmDeath, ExecEndsWhatIsBoundAndLeaksNoDescriptor) {
@@ -333,7 +333,7 @@ TEST_F(ShmDeath, ExecEndsWhatIsBoundAndLeaksNoDescriptor) {
   SharedValue<std::atomic<bool>> go;
   Child child([&] {
     const auto store = open();
-    *in = std::holds_alternative<Granted>(store->admit(ask("ann")));
+    *in = std::holds_alternative<Granted>(store.admit(ask("ann")));
     while (!*go) usleep(100);
     execlp("sleep", "sleep", "100", nullptr);
   });
@@ -373,7 +373,7 @@ TEST_F(ShmDeath, SixtyProcessesThatBeginTogetherAreNeverMoreThanThree) {
   for (Child& child : children) EXPECT_TRUE(child.wait());
   EXPECT_GE(barrier->peak, 1U);
   EXPECT_LE(barrier->peak, 3U);
-  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
+  EXPECT_EQ(store_.look("gate")->counts.in_use, 0U);
 }
 
 }  // namespace

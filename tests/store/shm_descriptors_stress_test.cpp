@@ -37,7 +37,7 @@ Request ask(const std::string& name, const GateName& gate = "held") {
 }
 
 // Holds a lease of one gate, and uses so many others that the segment grows and shrinks.
-void hold_and_work(Store& store, const std::string& name, Board& board) {
+void hold_and_work(const Store& store, const std::string& name, Board& board) {
   const Token held = std::get<Granted>(store.admit(ask(name))).token;
   ++board.ready;
   for (int i = 0; !board.stopping; ++i) {
@@ -77,7 +77,7 @@ TEST(ShmDescriptorsStress, LeasesStayValidWhileDescriptorsAreClosed) {
     const auto store = open_it();
     std::vector<std::thread> threads;
     for (std::uint32_t i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&, i] { hold_and_work(*store, "v" + std::to_string(i), *board); });
+      threads.emplace_back([&, i] { hold_and_work(store, "v" + std::to_string(i), *board); });
     }
     while (board->ready != kThreads) usleep(100);
     close_and_open(own.path(), *board);
@@ -88,13 +88,13 @@ TEST(ShmDescriptorsStress, LeasesStayValidWhileDescriptorsAreClosed) {
   std::uint64_t over = 0;
   const auto end = std::chrono::steady_clock::now() + (takes_its_time() ? 1800s : 20s);
   while (std::chrono::steady_clock::now() < end && !child.has_ended()) {
-    if (std::holds_alternative<Granted>(store->admit(ask("witness")))) ++over;
+    if (std::holds_alternative<Granted>(store.admit(ask("witness")))) ++over;
     usleep(1000);
   }
   board->stopping = true;
   EXPECT_TRUE(child.wait());
   EXPECT_EQ(board->touched, 0U);
-  const bool is_free = becomes_true([&] { return store->look("held")->counts.in_use <= over; });
+  const bool is_free = becomes_true([&] { return store.look("held")->counts.in_use <= over; });
   ChaosRow{.scenario = "descriptors closed in use (shm)",
            .faults = board->closed,
            .operations = board->operations,

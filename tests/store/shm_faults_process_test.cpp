@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/shm.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
@@ -39,11 +39,11 @@ Request ask(std::string_view name, std::uint32_t limit = 1, const GateName& gate
 
 class ShmFaults : public ::testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> open() const {
+  [[nodiscard]] Store open() const {
     return shm::make_store({.dir = dir_.path(), .timeout = 5s}, Clock::system());
   }
   [[nodiscard]] bool enters(std::string_view name, std::uint32_t limit = 1) {
-    return std::holds_alternative<Granted>(store_->admit(ask(name, limit)));
+    return std::holds_alternative<Granted>(store_.admit(ask(name, limit)));
   }
   // As root a missing facility is a failure.
   static void need_root() {
@@ -51,7 +51,7 @@ class ShmFaults : public ::testing::Test {
   }
 
   TempDir dir_;
-  std::shared_ptr<Store> store_ = open();
+  Store store_ = open();
 };
 
 // The first process of a PID namespace of its own, as a container's is: its pid is 1.
@@ -74,10 +74,10 @@ TEST_F(ShmFaults, ProcessesWithTheSamePidInOtherNamespacesAreTwo) {
     return first_of_namespace([&, number] {
       const auto store = open();
       const Request request = ask("v" + std::to_string(number), 2);
-      if (!std::holds_alternative<Granted>(store->admit(request))) _exit(1);
+      if (!std::holds_alternative<Granted>(store.admit(request))) _exit(1);
       (*in)[number] = 1;
       while (true) {  // Goes on using it, so that it is often in the middle of a step.
-        (void)store->look("gate");
+        (void)store.look("gate");
         if (number == 1) usleep(1000);
       }
     });
@@ -93,7 +93,7 @@ TEST_F(ShmFaults, ProcessesWithTheSamePidInOtherNamespacesAreTwo) {
   ASSERT_GT(inner, 0);
   ::kill(inner, SIGKILL);
   EXPECT_TRUE(becomes_true([&] { return enters("cid", 2); }, 2s));
-  const auto view = store_->look("gate");
+  const auto view = store_.look("gate");
   EXPECT_EQ(view->counts.in_use, 2U) << "the other one is as it was";
   EXPECT_TRUE(std::ranges::any_of(view->holders,
                                   [](const HolderView& holder) { return holder.label == "v1"; }));
@@ -115,7 +115,7 @@ TEST_F(ShmFaults, AProcessInAnotherTimeNamespaceIsRefused) {
       _exit(3);
     Child inner([&] {
       try {
-        (void)open()->id();
+        (void)open().id();
       } catch (const StoreError& error) {
         if (std::string(error.what()).find("time namespace") != std::string::npos) return;
       }
@@ -135,7 +135,7 @@ TEST_F(ShmFaults, ALivingProcessWithThePidOfADeadOneIsAnother) {
     SharedValue<std::atomic<bool>> in;
     Child holder([&] {
       const auto store = open();
-      *in = std::holds_alternative<Granted>(store->admit(ask("ann")));
+      *in = std::holds_alternative<Granted>(store.admit(ask("ann")));
       ::pause();
     });
     ASSERT_TRUE(becomes_true([&] { return in->load(); }));
@@ -145,7 +145,7 @@ TEST_F(ShmFaults, ALivingProcessWithThePidOfADeadOneIsAnother) {
     const Child same([] { ::pause(); });
     if (same.pid() == pid) ++reused;
     ASSERT_TRUE(becomes_true([&] { return enters("bob"); }, 2s));
-    store_->purge("gate");
+    store_.purge("gate");
   }
   EXPECT_GT(reused, 0U) << "no pid was used again: the test showed nothing";
 }
@@ -170,21 +170,21 @@ TEST_F(ShmFaults, WhoWasStoppedBeyondItsTtlKnowsWhenItGoesOn) {
 }
 
 TEST_F(ShmFaults, AStoppedWaiterCostsTheOthersOneClaimWindow) {
-  const Token ann = std::get<Granted>(store_->admit(ask("ann"))).token;
+  const Token ann = std::get<Granted>(store_.admit(ask("ann"))).token;
   AirlockOptions options{.limit = 1, .ttl = 1h, .max_wait = 1h};
   options.claim_window = 300ms;
   SharedValue<std::atomic<std::int64_t>> entered;
   Child stopped([&] { (void)Airlock(open(), "gate", options).enter(); });
-  ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == 1; }));
+  ASSERT_TRUE(becomes_true([&] { return store_.look("gate")->counts.waiting == 1; }));
   Child next([&] {
     const auto lease = Airlock(open(), "gate", options).enter();
     *entered = SteadyClock::now().time_since_epoch().count();
   });
-  ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == 2; }));
+  ASSERT_TRUE(becomes_true([&] { return store_.look("gate")->counts.waiting == 2; }));
   stopped.signal(SIGSTOP);
   stopped.wait_until_stopped();
   const auto released = SteadyClock::now();
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   ASSERT_TRUE(becomes_true([&] { return *entered != 0; }));
   const std::chrono::nanoseconds waited(*entered - released.time_since_epoch().count());
   EXPECT_GE(waited, 290ms);
@@ -202,21 +202,21 @@ TEST_F(ShmFaults, AFullFileSystemIsAClearErrorAndHoldersAreUnaffected) {
     }
     {
       const auto store = shm::make_store({.dir = dir.path()}, Clock::system());
-      const Token ann = std::get<Granted>(store->admit(ask("ann"))).token;
+      const Token ann = std::get<Granted>(store.admit(ask("ann"))).token;
       bool full = false;
       for (int i = 0; i < 100'000 && !full; ++i) {
         try {
-          (void)store->admit(ask("bob", 1, "gate" + std::to_string(i)));
+          (void)store.admit(ask("bob", 1, "gate" + std::to_string(i)));
         } catch (const StoreError& error) {
           full = error.kind() == StoreError::Kind::no_room;
           if (!full) _exit(3);
         }
       }
       if (!full) _exit(4);
-      if (store->renew(ann, 1min) != Renewal::renewed || !store->release(ann)) _exit(5);
+      if (store.renew(ann, 1min) != Renewal::renewed || !store.release(ann)) _exit(5);
       const auto other = shm::make_store({.name = "other", .dir = dir.path()}, Clock::system());
       try {
-        (void)other->id();
+        (void)other.id();
         _exit(6);
       } catch (const StoreError& error) {
         if (error.kind() != StoreError::Kind::no_room) _exit(7);
@@ -245,20 +245,20 @@ TEST_F(ShmFaults, UsersOfAGroupShareOneSegmentInAFolderThatTheFirstOneMakes) {
     become(12'345, shared->gr_gid);
     umask(077);
     const auto store = open_store(uri);
-    *in = std::holds_alternative<Granted>(store->admit(ask("ann")));
+    *in = std::holds_alternative<Granted>(store.admit(ask("ann")));
     pause();
   });
   ASSERT_TRUE(becomes_true([&] { return in->load(); }));
   Child second([&] {
     become(12'346, shared->gr_gid);
     const auto store = open_store(uri);
-    if (std::holds_alternative<Granted>(store->admit(ask("bob")))) _exit(3);
+    if (std::holds_alternative<Granted>(store.admit(ask("bob")))) _exit(3);
   });
   EXPECT_TRUE(second.wait()) << "two users held one lock";
   Child stranger([&] {
     become(12'347, 12'347);
     try {
-      (void)open_store(uri)->id();
+      (void)open_store(uri).id();
       _exit(3);
     } catch (const StoreError&) {
     }
@@ -273,7 +273,7 @@ TEST_F(ShmFaults, OfManyThatWaitAndDieTheOthersKeepTheirOrder) {
     std::array<std::atomic<std::uint32_t>, kProcesses> order;
   };
   SharedValue<Board> board;
-  const Token ann = std::get<Granted>(store_->admit(ask("ann"))).token;
+  const Token ann = std::get<Granted>(store_.admit(ask("ann"))).token;
   std::vector<Child> children;
   for (std::size_t i = 0; i < kProcesses; ++i) {
     children.emplace_back([&, i] {
@@ -282,7 +282,7 @@ TEST_F(ShmFaults, OfManyThatWaitAndDieTheOthersKeepTheirOrder) {
       const auto lease = Airlock(open(), "gate", options).enter();
       board->order[i] = ++board->next;
     });
-    ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == i + 1; }));
+    ASSERT_TRUE(becomes_true([&] { return store_.look("gate")->counts.waiting == i + 1; }));
   }
   std::mt19937 random(7);
   std::vector<std::size_t> victims(kProcesses);
@@ -290,7 +290,7 @@ TEST_F(ShmFaults, OfManyThatWaitAndDieTheOthersKeepTheirOrder) {
   std::ranges::shuffle(victims, random);
   victims.resize(kProcesses * 3 / 10);
   for (const std::size_t victim : victims) children[victim].kill_and_wait();
-  EXPECT_TRUE(store_->release(ann));
+  EXPECT_TRUE(store_.release(ann));
   std::uint32_t last = 0;
   for (std::size_t i = 0; i < kProcesses; ++i) {
     if (children[i].pid() <= 0) continue;
@@ -299,7 +299,7 @@ TEST_F(ShmFaults, OfManyThatWaitAndDieTheOthersKeepTheirOrder) {
     last = board->order[i];
   }
   EXPECT_EQ(board->next, kProcesses - victims.size());
-  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
+  EXPECT_EQ(store_.look("gate")->counts.in_use, 0U);
 }
 
 TEST_F(ShmFaults, ManyComeAndGoAndNothingIsLeft) {  // 100 000 times.
@@ -310,15 +310,15 @@ TEST_F(ShmFaults, ManyComeAndGoAndNothingIsLeft) {  // 100 000 times.
     children.emplace_back([&] {
       for (int n = 0; n < kTimes; ++n) {
         const auto store = open();
-        const Answer answer = store->admit(
+        const Answer answer = store.admit(
             {.gate = "gate", .visitor = VisitorId::random(), .permits = Permits{.limit = 1000}});
         if (!std::holds_alternative<Granted>(answer)) _exit(1);
-        if (n % 2 == 0 && !store->release(std::get<Granted>(answer).token)) _exit(2);
+        if (n % 2 == 0 && !store.release(std::get<Granted>(answer).token)) _exit(2);
       }
     });
   }
   for (Child& child : children) EXPECT_TRUE(child.wait());
-  EXPECT_EQ(store_->look("gate")->counts.in_use, 0U);
+  EXPECT_EQ(store_.look("gate")->counts.in_use, 0U);
 }
 
 TEST_F(ShmFaults, OfManyThatOpenTheFirstTimeOneMakesTheSegment) {
@@ -331,7 +331,7 @@ TEST_F(ShmFaults, OfManyThatOpenTheFirstTimeOneMakesTheSegment) {
       children.emplace_back([&, i] {
         while (!*go) {
         }
-        (*ids)[i] = open()->id();
+        (*ids)[i] = open().id();
       });
     }
     *go = true;

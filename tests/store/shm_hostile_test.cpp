@@ -17,6 +17,7 @@
 #include "store/shm/segment.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/temp_dir.hpp"
+#include "testing/stepped_clock.hpp"
 
 // What has the name of a segment may be anything, and may change while it is used.
 
@@ -36,13 +37,13 @@ Request ask(std::string_view name, const GateName& gate = "gate") {
 class ShmHostile : public ::testing::Test {
  protected:
   [[nodiscard]] shm::Options options() const { return {.dir = dir_.path(), .size = 16U << 20}; }
-  [[nodiscard]] std::shared_ptr<Store> open() { return shm::make_store(options(), clock_); }
+  [[nodiscard]] Store open() { return shm::make_store(options(), clock_); }
   [[nodiscard]] std::string path() const { return dir_.path() + "/default"; }
 
   // Why a store cannot be used; empty: it can.
-  [[nodiscard]] static std::string refusal(const std::shared_ptr<Store>& store) {
+  [[nodiscard]] static std::string refusal(const Store& store) {
     try {
-      (void)store->admit(ask("ann"));
+      (void)store.admit(ask("ann"));
       return "";
     } catch (const StoreError& error) {
       EXPECT_EQ(error.kind(), StoreError::Kind::incompatible) << error.what();
@@ -50,7 +51,7 @@ class ShmHostile : public ::testing::Test {
     }
   }
   [[nodiscard]] std::string refusal() { return refusal(open()); }
-  [[nodiscard]] std::string failure(Store& store) {
+  [[nodiscard]] std::string failure(const Store& store) {
     try {
       (void)store.admit(ask("bob"));
       return "";
@@ -82,7 +83,7 @@ class ShmHostile : public ::testing::Test {
   }
 
   TempDir dir_;
-  testing::ManualClock clock_;
+  internal::SteppedClock clock_;
 };
 
 TEST_F(ShmHostile, ASymbolicLinkIsRefused) {
@@ -199,22 +200,22 @@ TEST_F(ShmHostile, ASegmentOfAnotherTimeNamespaceIsRefused) {
 
 TEST_F(ShmHostile, ADeletedSegmentIsNoticedWithinASecondAndTheNextCallBeginsAnew) {
   const auto store = open();
-  const Token ann = std::get<Granted>(store->admit(ask("ann"))).token;
+  const Token ann = std::get<Granted>(store.admit(ask("ann"))).token;
   ASSERT_TRUE(remove_shm_store("shm:?dir=" + dir_.path()));
   clock_.advance(1s);
-  EXPECT_THAT(failure(*store), HasSubstr("RemoveIPC"));
-  EXPECT_EQ(failure(*store), "");
-  EXPECT_EQ(store->renew(ann, 1min), Renewal::gone) << "its token is known, and gone";
-  EXPECT_FALSE(store->release(ann));
+  EXPECT_THAT(failure(store), HasSubstr("RemoveIPC"));
+  EXPECT_EQ(failure(store), "");
+  EXPECT_EQ(store.renew(ann, 1min), Renewal::gone) << "its token is known, and gone";
+  EXPECT_FALSE(store.release(ann));
 }
 
 TEST_F(ShmHostile, ATruncatedSegmentIsNoticedWithinASecond) {
   const auto store = open();
-  (void)store->admit(ask("ann"));
+  (void)store.admit(ask("ann"));
   const auto size = static_cast<off_t>(std::filesystem::file_size(path()));
   ASSERT_EQ(truncate(path().c_str(), size - 4096), 0) << "where nothing is yet";
   clock_.advance(1s);
-  EXPECT_THAT(failure(*store), HasSubstr("truncated"));
+  EXPECT_THAT(failure(store), HasSubstr("truncated"));
   EXPECT_THAT(refusal(store), HasSubstr("truncated"));
 }
 
@@ -222,32 +223,32 @@ TEST_F(ShmHostile, ATruncatedSegmentIsNoticedWithinASecond) {
 TEST_F(ShmHostile, AReplacedWatchIsDestroyedUnlocked) {
   const auto store =
       shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 100ms}, Clock::system());
-  (void)store->admit(ask("ann"));
-  (void)store->admit(ask("bob"));
+  (void)store.admit(ask("ann"));
+  (void)store.admit(ask("bob"));
   Request request = ask("cid");
   request.line.join = true;
-  ASSERT_TRUE(std::holds_alternative<Queued>(store->admit(request)));
+  ASSERT_TRUE(std::holds_alternative<Queued>(store.admit(request)));
   bool looked = false;
   std::shared_ptr<int> owned(new int, [&](const int* value) {
     delete value;
-    looked = store->look("gate").has_value();
+    looked = store.look("gate").has_value();
   });
-  ASSERT_TRUE(store->watch("gate", request.visitor, [owned] {}));
+  ASSERT_TRUE(store.watch("gate", request.visitor, [owned] {}));
   owned = nullptr;
-  ASSERT_TRUE(store->watch("gate", request.visitor, [] {}));
+  ASSERT_TRUE(store.watch("gate", request.visitor, [] {}));
   EXPECT_TRUE(looked);
 }
 
 TEST_F(ShmHostile, AReplacedSegmentIsNoticedWithinASecond) {
   const auto store = open();
-  (void)store->admit(ask("ann"));
+  (void)store.admit(ask("ann"));
   std::filesystem::rename(path(), dir_.path() + "/elsewhere");
   const auto other = open();
   EXPECT_EQ(refusal(other), "");
   clock_.advance(1s);
-  EXPECT_THAT(failure(*store), HasSubstr("another file has its name"));
-  EXPECT_EQ(failure(*store), "");
-  EXPECT_EQ(store->id(), other->id());
+  EXPECT_THAT(failure(store), HasSubstr("another file has its name"));
+  EXPECT_EQ(failure(store), "");
+  EXPECT_EQ(store.id(), other.id());
 }
 
 TEST_F(ShmHostile, RemovingWhatIsNotThereSaysSo) {
@@ -257,18 +258,18 @@ TEST_F(ShmHostile, RemovingWhatIsNotThereSaysSo) {
 
 TEST_F(ShmHostile, FullPoolsAreAClearErrorAndHoldersAreUnaffected) {
   const auto store = shm::make_store({.dir = dir_.path(), .size = 12U << 20}, clock_);
-  const Token ann = std::get<Granted>(store->admit(ask("ann"))).token;
+  const Token ann = std::get<Granted>(store.admit(ask("ann"))).token;
   std::size_t made = 0;
   try {
-    for (; made < 100'000; ++made) (void)store->admit(ask("bob", "gate" + std::to_string(made)));
+    for (; made < 100'000; ++made) (void)store.admit(ask("bob", "gate" + std::to_string(made)));
     ADD_FAILURE() << "it never gets full";
   } catch (const StoreError& error) {
     EXPECT_EQ(error.kind(), StoreError::Kind::no_room);
     EXPECT_EQ(error.outcome(), StoreError::Outcome::nothing_happened);
   }
   EXPECT_GT(made, 100U);
-  EXPECT_EQ(store->renew(ann, 1min), Renewal::renewed);
-  EXPECT_TRUE(store->release(ann));
+  EXPECT_EQ(store.renew(ann, 1min), Renewal::renewed);
+  EXPECT_TRUE(store.release(ann));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "store/support/child.hpp"
 #include "store/support/temp_dir.hpp"
 
@@ -48,11 +48,9 @@ struct Seen {
 
 class ShmLostWake : public ::testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> open() const {
-    return open_store("shm:test?dir=" + dir_.path());
-  }
+  [[nodiscard]] Store open() const { return open_store("shm:test?dir=" + dir_.path()); }
   // Shorter than the time after which everybody asks in any case.
-  [[nodiscard]] static Airlock gate(const std::shared_ptr<Store>& store, std::uint32_t limit) {
+  [[nodiscard]] static Airlock gate(const Store& store, std::uint32_t limit) {
     return {store,
             "gate",
             {.limit = limit, .ttl = 1h, .max_wait = 1h, .patience = 1h, .claim_window = 600ms}};
@@ -70,18 +68,18 @@ class ShmLostWake : public ::testing::Test {
     return child;
   }
   void await_waiting(std::uint32_t count) {
-    ASSERT_TRUE(becomes_true([&] { return store_->look("gate")->counts.waiting == count; }));
+    ASSERT_TRUE(becomes_true([&] { return store_.look("gate")->counts.waiting == count; }));
   }
   void expect_all_in_order() {
     EXPECT_TRUE(becomes_true([&] { return !std::ranges::count(fences(), 0U); }));
     EXPECT_TRUE(std::ranges::is_sorted(fences()));
-    const Counters counters = store_->look("gate")->counters;
+    const Counters counters = store_.look("gate")->counters;
     EXPECT_EQ(counters.missed, 0U) << "were passed over";
     EXPECT_EQ(counters.died, 0U) << "died before they had given back";
   }
 
   TempDir dir_;
-  std::shared_ptr<Store> store_ = open();
+  Store store_ = open();
   SharedValue<Seen> seen_;
 
  private:
@@ -117,7 +115,7 @@ TEST_F(ShmLostWake, SoDoTheThreadsOfOneProcess) {
         seen_->fences.at(i) = lease->fence();
         pause();
       });
-      if (!becomes_true([&] { return store->look("gate")->counts.waiting == i + 1; })) _exit(1);
+      if (!becomes_true([&] { return store.look("gate")->counts.waiting == i + 1; })) _exit(1);
     }
     pause();
   });

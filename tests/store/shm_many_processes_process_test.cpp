@@ -19,10 +19,10 @@ using namespace std::chrono_literals;
 
 class ShmManyProcesses : public ::testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Store> open() const {
+  [[nodiscard]] Store open() const {
     return shm::make_store({.dir = dir_.path()}, Clock::system());
   }
-  [[nodiscard]] static Answer ask(Store& store, std::string_view gate, bool join = false) {
+  [[nodiscard]] static Answer ask(const Store& store, std::string_view gate, bool join = false) {
     return store.admit({.gate = gate,
                         .visitor = VisitorId::random(),
                         .permits = Permits{.limit = 1, .ttl = 1h},
@@ -33,7 +33,7 @@ class ShmManyProcesses : public ::testing::Test {
     SharedValue<std::atomic<bool>> ready;
     Child child([&] {
       const auto store = open();
-      (void)ask(*store, gate);
+      (void)ask(store, gate);
       *ready = true;
       pause();
     });
@@ -43,9 +43,9 @@ class ShmManyProcesses : public ::testing::Test {
   [[nodiscard]] std::uint64_t calls_of_a_refused_ask() {
     const auto result = FailingCall{}.run([&] {
       const auto store = open();
-      (void)store->look("gate");
+      (void)store.look("gate");
       FailingCall::mark_begin();
-      (void)ask(*store, "gate");
+      (void)ask(store, "gate");
       FailingCall::mark_end();
     });
     EXPECT_TRUE(result.ended_well);
@@ -61,13 +61,13 @@ TEST_F(ShmManyProcesses, TheFirstAskAfterAKillIsAdmitted) {
   const auto store = open();
   for (int i = 0; i < 30; ++i) {
     Child holder = attached("gate");
-    ASSERT_TRUE(std::holds_alternative<Refused>(ask(*store, "gate")));
+    ASSERT_TRUE(std::holds_alternative<Refused>(ask(store, "gate")));
     holder.kill_and_wait();
-    const Answer answer = ask(*store, "gate");
+    const Answer answer = ask(store, "gate");
     ASSERT_TRUE(std::holds_alternative<Granted>(answer)) << "round " << i;
-    ASSERT_TRUE(store->release(std::get<Granted>(answer).token));
+    ASSERT_TRUE(store.release(std::get<Granted>(answer).token));
   }
-  const auto view = store->look("gate");
+  const auto view = store.look("gate");
   EXPECT_EQ(view->counters.died, 30U);
   EXPECT_EQ(view->counters.refused[static_cast<std::size_t>(Reason::full)], 30U);
 }
@@ -76,7 +76,7 @@ TEST_F(ShmManyProcesses, AJoinThatFindsADeadHolderIsAdmittedAtOnce) {
   const auto store = open();
   Child holder = attached("gate");
   holder.kill_and_wait();
-  EXPECT_TRUE(std::holds_alternative<Granted>(ask(*store, "gate", true)));
+  EXPECT_TRUE(std::holds_alternative<Granted>(ask(store, "gate", true)));
 }
 
 // It was quadratic: every process was probed, each probe takes as long as there are processes.
@@ -91,9 +91,9 @@ TEST_F(ShmManyProcesses, ARefusedAskMakesNoMoreCallsBesideManyThanBesideFew) {
 // A newcomer probes a few records, so that those of the dead do not pile up.
 TEST_F(ShmManyProcesses, RecordsOfTheDeadAreUsedAgain) {
   const auto store = open();
-  (void)store->list();
+  (void)store.list();
   for (int i = 0; i < 100; ++i) attached("gate" + std::to_string(i)).kill_and_wait();
-  const auto findings = store->examine();
+  const auto findings = store.examine();
   const auto dead = std::ranges::find_if(findings, [](const Finding& finding) {
     return finding.what.find("died without leaving") != std::string::npos;
   });

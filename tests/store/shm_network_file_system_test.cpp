@@ -8,6 +8,7 @@
 #include "airlock/testing.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/temp_dir.hpp"
+#include "testing/stepped_clock.hpp"
 
 // Locks and mappings of a file on another host are not shared with it. Such a file system is seldom at
 // hand, so the kernel's answer is changed on its way to the store.
@@ -25,11 +26,11 @@ namespace {
 
 std::string refusal(long type) {
   const TempDir dir;
-  testing::ManualClock clock;
+  internal::SteppedClock clock;
   const auto store = shm::make_store({.dir = dir.path(), .size = 16U << 20}, clock);
   pretended_type = type;
   try {
-    (void)store->list();
+    (void)store.list();
     return "";
   } catch (const StoreError& error) {
     EXPECT_EQ(error.kind(), StoreError::Kind::incompatible);

@@ -11,8 +11,9 @@
 #include <thread>
 
 #include "airlock/error.hpp"
-#include "airlock/sleeper.hpp"
 #include "airlock/store.hpp"
+#include "store/backend.hpp"
+#include "store/sleeper.hpp"
 #include "store/support/redis_server.hpp"
 #include "store/support/temp_dir.hpp"
 
@@ -118,7 +119,7 @@ class RedisTls : public ::testing::Test {
   // What is said to who opens it so; empty: it works.
   static std::string failure_of(const std::string& uri) {
     try {
-      (void)open_store(uri)->look("gate");
+      (void)open_store(uri).look("gate");
       return {};
     } catch (const StoreError& error) {
       EXPECT_EQ(error.outcome(), StoreError::Outcome::nothing_happened);
@@ -134,18 +135,18 @@ TEST_F(RedisTls, IsSpokenToAServerWhoseAuthorityIsKnown) {
   serve("server");
   const auto store = open_store(uri("localhost", "?ca=" + certificates().cert("ca")));
   for (int i = 0; i < 100; ++i) {
-    const Answer answer = store->admit(
+    const Answer answer = store.admit(
         {.gate = "gate", .visitor = VisitorId::random(), .permits = Permits{.limit = 1}});
-    ASSERT_TRUE(store->release(std::get<Granted>(answer).token));
+    ASSERT_TRUE(store.release(std::get<Granted>(answer).token));
   }
   const std::string label(64, 'x');
   for (int i = 0; i < 200; ++i) {  // More than one record of TLS.
-    (void)store->admit({.gate = "full",
-                        .visitor = VisitorId::random(),
-                        .label = label,
-                        .permits = Permits{.limit = 200}});
+    (void)store.admit({.gate = "full",
+                       .visitor = VisitorId::random(),
+                       .label = label,
+                       .permits = Permits{.limit = 200}});
   }
-  EXPECT_EQ(store->look("full")->holders.size(), 200U);
+  EXPECT_EQ(store.look("full")->holders.size(), 200U);
 }
 
 TEST_F(RedisTls, CarriesTheNewsForWhoWaits) {
@@ -156,18 +157,18 @@ TEST_F(RedisTls, CarriesTheNewsForWhoWaits) {
   for (int i = 0; i < 20; ++i) {
     asks.visitor = VisitorId::random();
     asks.line.join = false;
-    const Answer inside = store->admit(asks);
+    const Answer inside = store.admit(asks);
     asks.visitor = VisitorId::random();
     asks.line.join = true;
-    ASSERT_TRUE(std::holds_alternative<Queued>(store->admit(asks)));
+    ASSERT_TRUE(std::holds_alternative<Queued>(store.admit(asks)));
     const std::jthread releases([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      EXPECT_TRUE(store->release(std::get<Granted>(inside).token));
+      EXPECT_TRUE(store.release(std::get<Granted>(inside).token));
     });
-    const Instant deadline = store->clock().now() + std::chrono::seconds(10);
-    ASSERT_TRUE(store->await("gate", asks.visitor, sleeper, deadline));
-    const Answer claimed = store->admit(asks);
-    ASSERT_TRUE(store->release(std::get<Granted>(claimed).token));
+    const Instant deadline = internal::backend_of(store)->clock().now() + std::chrono::seconds(10);
+    ASSERT_TRUE(internal::backend_of(store)->await("gate", asks.visitor, sleeper, deadline));
+    const Answer claimed = store.admit(asks);
+    ASSERT_TRUE(store.release(std::get<Granted>(claimed).token));
   }
 }
 
@@ -210,8 +211,8 @@ TEST_F(RedisTls, NamesAFileThatCannotBeRead) {
 TEST_F(RedisTls, IsNotSpokenByAServerWithoutIt) {
   RedisServer plain({"--port", std::to_string(port_ = free_port())});
   EXPECT_NE(failure_of(uri("127.0.0.1", "?ca=" + certificates().cert("ca"))), "");
-  EXPECT_FALSE(open_store("redis://127.0.0.1:" + std::to_string(port_))->look("gate").has_value());
-  EXPECT_FALSE(open_store("redis://localhost:" + std::to_string(port_))->look("gate").has_value());
+  EXPECT_FALSE(open_store("redis://127.0.0.1:" + std::to_string(port_)).look("gate").has_value());
+  EXPECT_FALSE(open_store("redis://localhost:" + std::to_string(port_)).look("gate").has_value());
 }
 
 }  // namespace

@@ -117,8 +117,8 @@ const std::vector<Case> kGood = {
      }},
     {"EveryAlgorithm", with_rate,
      [](Draft& d) {
-       d.rates.push_back({.algorithm = Algorithm::sliding_window, .count = 1, .period = 1s});
-       d.rates.push_back({.algorithm = Algorithm::fixed_window, .count = 1, .period = 1s});
+       d.rates.push_back({.count = 1, .period = 1s, .algorithm = Algorithm::sliding_window});
+       d.rates.push_back({.count = 1, .period = 1s, .algorithm = Algorithm::fixed_window});
        d.rates.push_back({.algorithm = Algorithm::no_limit});
      }},
     {"EightTiers", with_rate,
@@ -202,7 +202,7 @@ const std::vector<Case> kBadRates = {
     bad_rate("EndlessPeriod", {.count = 1, .period = kForever}, "rate 1/forever"),
     bad_rate("BurstTooLarge", {.count = 1, .period = 1us, .burst = 2'147'483'649}, "the burst is"),
     bad_rate("BurstOfAWindow",
-             {.algorithm = Algorithm::fixed_window, .count = 1, .period = 1s, .burst = 1},
+             {.count = 1, .period = 1s, .burst = 1, .algorithm = Algorithm::fixed_window},
              "only a GCRA rate has a burst"),
     bad_rate("CountTimesPeriod", {.count = 1U << 31, .period = Duration((1 << 21) + 1)}, "2^52us"),
     bad_rate("BurstTimesPeriod", {.count = 1, .period = 24h, .burst = 1'000'000}, "2^52us"),
@@ -248,7 +248,7 @@ const std::vector<Case> kBadModes = {
     bad_mode(
         "ReserveOfAWindow", RateMode::reserve,
         [] {
-          return with_rates({{.algorithm = Algorithm::sliding_window, .count = 1, .period = 1s}});
+          return with_rates({{.count = 1, .period = 1s, .algorithm = Algorithm::sliding_window}});
         },
         "rate 1/s,sliding: only rates without a window"),
     {"NegativeDedupe", with_rate, [](Draft& d) { d.request.dedupe = -1s; }, "dedupe -1s"},

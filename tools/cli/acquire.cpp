@@ -94,7 +94,7 @@ int acquire(const Command& command, Acquire& options) {
   try {
     if (!hand_out(*token, process)) return 0;
   } catch (const Exit& exit) {
-    command.open()->release(*token);  // Nobody knows it.
+    command.open().release(*token);  // Nobody knows it.
     throw Exit{exit.status, exit.message + "; the slot is given back"};
   }
   keep_while(command, *token, options.ttl, *process);
@@ -102,12 +102,12 @@ int acquire(const Command& command, Acquire& options) {
 }
 
 int release(const Command& command, Held& held) {
-  if (command.open()->release(Token::parse(held.token))) return 0;
+  if (command.open().release(Token::parse(held.token))) return 0;
   throw Exit{kLost, "nothing released, the admission has ended before"};
 }
 
 int renew(const Command& command, Held& held) {
-  switch (command.open()->renew(Token::parse(held.token), held.ttl)) {
+  switch (command.open().renew(Token::parse(held.token), held.ttl)) {
     case Renewal::renewed:
       return 0;
     case Renewal::revoked:

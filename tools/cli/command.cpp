@@ -26,7 +26,7 @@ std::string existing_stores(const std::string& uri) {
 
 }  // namespace
 
-std::shared_ptr<Store> Command::open_existing() const {
+Store Command::open_existing() const {
   require_existing();
   return open();
 }

@@ -44,10 +44,10 @@ struct Command {
   std::function<int()> action = {};
 
   // For commands that admit: a segment that is not there is made.
-  [[nodiscard]] std::shared_ptr<Store> open() const { return open_store(store_uri); }
+  [[nodiscard]] Store open() const { return open_store(store_uri); }
 
   // For commands that look or set: StoreError (unavailable) for a segment that is not there.
-  [[nodiscard]] std::shared_ptr<Store> open_existing() const;
+  [[nodiscard]] Store open_existing() const;
   void require_existing() const;  // The check alone.
 };
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/shm.hpp"
 #include "command.hpp"
@@ -34,22 +34,22 @@ class DemoStore {
       : is_own_(chosen == "shm:"),
         uri_(is_own_ ? "shm:demo-" + std::to_string(getpid()) : chosen),
         store_(open_store(uri_)) {
-    store_->purge(demo::kGate);
+    store_.purge(demo::kGate);
   }
   DemoStore(const DemoStore&) = delete;
   DemoStore& operator=(const DemoStore&) = delete;
   ~DemoStore() {
-    store_.reset();
+    store_ = {};
     if (is_own_) remove_shm_store(uri_);
   }
 
   [[nodiscard]] const std::string& uri() const noexcept { return uri_; }
-  [[nodiscard]] const std::shared_ptr<Store>& get() const noexcept { return store_; }
+  [[nodiscard]] const Store& get() const noexcept { return store_; }
 
  private:
   bool is_own_;
   std::string uri_;
-  std::shared_ptr<Store> store_;
+  Store store_;
 };
 
 class Show {
@@ -93,7 +93,7 @@ class Show {
   }
 
   [[nodiscard]] GateCounts counts() const {
-    const auto gate = store_.get()->look(demo::kGate);
+    const auto gate = store_.get().look(demo::kGate);
     return gate ? gate->counts : GateCounts{};
   }
 
@@ -131,7 +131,7 @@ class Show {
   }
 
   [[nodiscard]] std::uint64_t deaths() const {
-    const auto gate = store_.get()->look(demo::kGate);
+    const auto gate = store_.get().look(demo::kGate);
     return gate ? gate->counters.died + gate->counters.expired : 0;
   }
 
@@ -150,7 +150,7 @@ class Show {
 
   void be_impatient() const {
     const Airlock airlock(store_.get(), demo::kGate, {.limit = demo::kLimit});
-    const Outcome<Lease> lease = airlock.enter({.max_wait = milliseconds(50)});
+    const Outcome<Lease> lease = airlock.try_enter_for(milliseconds(50));
     if (lease) return say("   was lucky and got in");
     say("   left the line after " + brief(lease.error().waited) + " (" +
         to_text(lease.error().reason) + "), and nobody behind noticed");

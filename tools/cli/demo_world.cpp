@@ -25,6 +25,7 @@ using Time = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kRestart{500};
 constexpr std::chrono::milliseconds kPause{20};  // Of a worker between its calls.
+constexpr std::chrono::seconds kMaxWait{5};
 
 [[noreturn]] void fail(const char* what) {
   throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
@@ -114,14 +115,14 @@ void call_and_count(const std::string& name, std::atomic<bool>& calling, Board& 
 
 void work(const std::string& name, std::uint32_t number, const std::string& store_uri,
           Board& board) {
-  const Bulkhead bulkhead(
-      open_store(store_uri), kGate,
-      {.limit = kLimit, .ttl = std::chrono::seconds(5), .max_wait = std::chrono::seconds(5)});
+  const Bulkhead bulkhead(open_store(store_uri), kGate,
+                          {.limit = kLimit, .ttl = std::chrono::seconds(5), .max_wait = kMaxWait});
   std::minstd_rand random(number + 1);
   while (!board.over) {
     if (!board.guarded) {
       call_and_count(name, board.calling[number], board);
-    } else if (!bulkhead.try_call([&] { call_and_count(name, board.calling[number], board); })) {
+    } else if (!bulkhead.try_call_for(
+                   kMaxWait, [&] { call_and_count(name, board.calling[number], board); })) {
       ++board.turned_away;
     }
     std::this_thread::sleep_for(kPause * (random() % 1000) / 500);

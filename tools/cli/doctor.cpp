@@ -23,7 +23,7 @@ struct Examination {
 };
 
 // A step that changes nothing and leaves no gate behind: leaving a line that nobody is in.
-Finding check_step(Store& store) {
+Finding check_step(const Store& store) {
   const auto began = std::chrono::steady_clock::now();
   (void)store.leave("airlock-doctor", VisitorId::random());
   const auto took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began);
@@ -57,7 +57,7 @@ void check_gate(const GateView& gate, std::vector<Finding>& findings) {
   }
 }
 
-void check_gates(Store& store, std::vector<Finding>& findings) {
+void check_gates(const Store& store, std::vector<Finding>& findings) {
   for (const auto& [gate, unreadable] : store.survey()) {
     if (unreadable.empty()) {
       check_gate(gate, findings);
@@ -84,10 +84,10 @@ const char* remedy_for(StoreError::Kind kind) {
 Examination examine(const Command& command) {
   Examination made;
   try {
-    const std::shared_ptr<Store> store = command.open_existing();
-    made.findings = store->examine();
-    made.findings.push_back(check_step(*store));
-    check_gates(*store, made.findings);
+    const Store store = command.open_existing();
+    made.findings = store.examine();
+    made.findings.push_back(check_step(store));
+    check_gates(store, made.findings);
   } catch (const StoreError& error) {
     made.findings.push_back({Level::problem, error.what(), remedy_for(error.kind())});
     made.is_available = false;

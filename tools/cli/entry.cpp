@@ -33,12 +33,11 @@ std::uint32_t weight_of(const Entry& entry) {
 std::uint32_t limit_of(const Entry& entry) { return is_lock(entry) ? kReaders : entry.slots; }
 
 Ask ask_of(const Entry& entry, std::stop_token stop) {
-  return {.max_wait = entry.nonblock ? Duration(0) : entry.wait,
-          .stop = std::move(stop),
+  return {.weight = weight_of(entry),
           .priority = entry.priority,
-          .weight = weight_of(entry),
+          .label = entry.label,
           .cost = entry.cost,
-          .label = entry.label};
+          .stop = std::move(stop)};
 }
 
 // Ends a wait whatever ends its scope.
@@ -53,7 +52,7 @@ void refuse_if_outer_holds(const Command& command, const Entry& entry, Place& pl
                           .weight = weight_of(entry),
                           .limit = limit_of(entry),
                           .is_lock = is_lock(entry)};
-  if (!holds(entry) || !waits_for_outer(*command.open(), standing)) return;
+  if (!holds(entry) || !waits_for_outer(command.open(), standing)) return;
   place.leave();
   throw Exit{entry.conflict_status,
              "gate \"" + entry.gate->text() +
@@ -111,8 +110,8 @@ Airlock airlock_of(const Command& command, const Entry& entry) {
   }
   AirlockOptions options{.limit = limit_of(entry),
                          .ttl = entry.ttl,
-                         .rates = entry.rates,
                          .max_wait = entry.wait,
+                         .rates = entry.rates,
                          .order = entry.order,
                          .exclusive = is_lock(entry)};
   if (entry.run_on_outage) options.outage = Outage::open;
@@ -130,6 +129,10 @@ Outcome<Lease> ask(const Command& command, const Entry& entry, Signals& signals)
   return wait_in_line(place, stop, entry, signals);
 }
 
+Instant now() {
+  return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
 bool is_busy(const SealAcquiringError& error) {
   const std::optional<StoreError> cause = store_failure(error);
   return cause && cause->kind() == StoreError::Kind::busy &&
@@ -138,18 +141,17 @@ bool is_busy(const SealAcquiringError& error) {
 
 // A store opened anew remembers no failure, and so is really asked.
 Outcome<Lease> ask_while_busy(const Command& command, const Entry& entry, Signals& signals) {
-  const Instant deadline =
-      entry.nonblock ? Instant{0} : saturating_add(Clock::system().now(), entry.wait);
+  const Instant deadline = entry.nonblock ? Instant{0} : saturating_add(now(), entry.wait);
   Entry rest = entry;
   while (true) {
     try {
       return ask(command, rest, signals);
     } catch (const SealAcquiringError& error) {
-      if (!is_busy(error) || Clock::system().now() >= deadline) throw;
+      if (!is_busy(error) || now() >= deadline) throw;
     }
     (void)poll_readable(-1, signals, kBusyPause);
     if (const int fatal = signals.next_fatal()) throw Exit{128 + fatal};
-    if (entry.wait != kForever) rest.wait = std::max(deadline - Clock::system().now(), Duration(0));
+    if (entry.wait != kForever) rest.wait = std::max(deadline - now(), Duration(0));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "command.hpp"
 #include "signals.hpp"
 

@@ -26,11 +26,11 @@ bool matches(const Look& options, std::string_view gate) {
 bool is_overridden(const GateView& gate) { return gate.override_limit || !gate.pauses.empty(); }
 
 int ls(const Command& command, Look& options) {
-  const std::shared_ptr<Store> store = command.open_existing();
+  const Store store = command.open_existing();
   Json json = Json::array();
   Table table(summary_heading());
   const auto include = [&](std::string_view gate) { return matches(options, gate); };
-  for (const GateSummary& summary : store->survey(include)) {
+  for (const GateSummary& summary : store.survey(include)) {
     if (options.overrides && !is_overridden(summary.gate)) continue;
     json.push_back(summary_json(summary));
     table.add(summary_row(summary));
@@ -44,12 +44,12 @@ int ls(const Command& command, Look& options) {
 }
 
 int show(const Command& command, Look& options) {
-  const std::shared_ptr<Store> store = command.open_existing();
-  const std::optional<GateView> gate = store->look(*options.gate);
+  const Store store = command.open_existing();
+  const std::optional<GateView> gate = store.look(*options.gate);
   if (!gate) {
     const std::string& name = options.gate->text();
     throw Exit{1, "gate \"" + name + "\" is not known to this store" +
-                      did_you_mean(name, store->list()) + "; `airlock ls` lists those that are"};
+                      did_you_mean(name, store.list()) + "; `airlock ls` lists those that are"};
   }
   if (options.json) {
     print_json(whole_json(*gate));
@@ -61,7 +61,7 @@ int show(const Command& command, Look& options) {
 
 int metrics(const Command& command, Look& options) {
   std::ostringstream text;
-  write_metrics(*command.open_existing(), text,
+  write_metrics(command.open_existing(), text,
                 [&](std::string_view gate) { return matches(options, gate); });
   write_output(text.str());
   return 0;

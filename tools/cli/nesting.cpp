@@ -61,7 +61,7 @@ std::string tokens_variable(const std::string& innermost) {
   return std::string(kVariable) + '=' + text + innermost;
 }
 
-bool waits_for_outer(Store& store, const Standing& standing) {
+bool waits_for_outer(const Store& store, const Standing& standing) {
   std::vector<Token> tokens = outer_tokens();
   std::erase_if(tokens, [&](const Token& token) { return token.gate != standing.gate; });
   if (tokens.empty()) return false;

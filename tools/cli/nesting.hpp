@@ -30,6 +30,6 @@ struct Standing {
 
 // Whether an outer admission of this command must end first: what it holds leaves too little for
 // this ask, or for another one that is served before it. Such a wait would never end.
-[[nodiscard]] bool waits_for_outer(Store& store, const Standing& standing);
+[[nodiscard]] bool waits_for_outer(const Store& store, const Standing& standing);
 
 }  // namespace airlock::cli

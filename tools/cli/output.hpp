@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "airlock/duration.hpp"
-#include "airlock/visitor.hpp"
+#include "airlock/token.hpp"
 
 // How things are written, for people and for programs.
 

@@ -51,7 +51,7 @@ std::vector<std::string> environment(const Lease& lease, const GateName& gate,
 
 // What the store knows of a lease that is lost.
 std::string ask_why_lost(const Command& command, const Token& token) try {
-  const std::optional<GateView> view = command.open()->look(token.gate);
+  const std::optional<GateView> view = command.open().look(token.gate);
   for (const HolderView& holder : view ? view->holders : std::vector<HolderView>()) {
     if (holder.visitor != token.visitor || holder.fence != token.fence) continue;
     return holder.revoked ? "an operator revoked it" : "it could not be renewed in time";

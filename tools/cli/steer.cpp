@@ -30,7 +30,7 @@ std::uint32_t parse_limit(const std::string& text) try {
 }
 
 int limit(const Command& command, Steer& options) {
-  command.open_existing()->set_limit(*options.gate, options.limit);
+  command.open_existing().set_limit(*options.gate, options.limit);
   return 0;
 }
 
@@ -38,17 +38,17 @@ int pause(const Command& command, Steer& options) {
   if (!options.until_resumed && options.duration == Duration(0)) {
     throw InvalidArgument("pause: --for DURATION or --until-resumed is needed");
   }
-  command.open_existing()->pause(*options.gate, options.until_resumed ? kMaxTtl : options.duration);
+  command.open_existing().pause(*options.gate, options.until_resumed ? kMaxTtl : options.duration);
   return 0;
 }
 
 int resume(const Command& command, Steer& options) {
-  if (command.open_existing()->resume(*options.gate)) return 0;
+  if (command.open_existing().resume(*options.gate)) return 0;
   throw Exit{1, "gate \"" + options.gate->text() + "\": no operator had paused it"};
 }
 
 // The one whose digest begins so.
-VisitorId find_visitor(Store& store, const GateName& gate, const std::string& prefix) {
+VisitorId find_visitor(const Store& store, const GateName& gate, const std::string& prefix) {
   std::optional<VisitorId> found;
   const std::optional<GateView> view = store.look(gate);
   for (const HolderView& holder : view ? view->holders : std::vector<HolderView>()) {
@@ -66,11 +66,11 @@ int revoke(const Command& command, Steer& options) {
   if (options.visitor.empty() != options.all) {
     throw InvalidArgument("revoke: a visitor, as `show` lists them, or --all is needed");
   }
-  const std::shared_ptr<Store> store = command.open_existing();
+  const Store store = command.open_existing();
   std::optional<VisitorId> visitor;
-  if (!options.all) visitor = find_visitor(*store, *options.gate, options.visitor);
-  const auto how = options.now ? Store::Revoke::now : Store::Revoke::graceful;
-  write_output(std::to_string(store->revoke(*options.gate, visitor, how)) + " revoked\n");
+  if (!options.all) visitor = find_visitor(store, *options.gate, options.visitor);
+  const auto how = options.now ? Revoke::now : Revoke::graceful;
+  write_output(std::to_string(store.revoke(*options.gate, visitor, how)) + " revoked\n");
   return 0;
 }
 
@@ -85,7 +85,7 @@ bool confirms(const GateName& gate) {
 
 int purge(const Command& command, Steer& options) {
   if (!options.force && !confirms(*options.gate)) throw Exit{1, "nothing purged"};
-  if (command.open_existing()->purge(*options.gate)) return 0;
+  if (command.open_existing().purge(*options.gate)) return 0;
   throw Exit{1, "gate \"" + options.gate->text() + "\" is not known to this store"};
 }
 

@@ -41,7 +41,7 @@ Json described(const Answer& answer) {
 // By rate alone: nothing is held, and time gives it back. Who waits has reserved its turn.
 int take(const Command& command, Take& options) {
   if (options.rates.empty()) throw InvalidArgument("take: --rate is needed");
-  const Answer answer = command.open()->admit(request_of(options));
+  const Answer answer = command.open().admit(request_of(options));
   if (options.json) write_output(described(answer).dump() + "\n");
   if (const auto* const refused = std::get_if<Refused>(&answer)) {
     throw Exit{options.conflict_status, options.json ? "" : why(*refused, options)};

@@ -42,7 +42,7 @@ class Top {
 
   const Command& command_;
   const Screen& screen_;
-  std::shared_ptr<Store> store_;
+  Store store_;
   std::vector<GateSummary> rows_;
   TopHistory history_;
   TopSort sort_ = TopSort::use;
@@ -66,7 +66,7 @@ std::size_t Top::index_of_selected() const {
 }
 
 void Top::read_list() {
-  rows_ = store_->survey();
+  rows_ = store_.survey();
   sort_rows(rows_, sort_);
   if (!rows_.empty()) selected_ = rows_[index_of_selected()].gate.name;
   move(0);
@@ -75,7 +75,7 @@ void Top::read_list() {
 void Top::read() {
   command_.require_existing();
   if (opened_) {
-    const std::optional<GateView> gate = store_->look(opened_->name);
+    const std::optional<GateView> gate = store_.look(opened_->name);
     if (gate) opened_ = gate;
   } else {
     read_list();

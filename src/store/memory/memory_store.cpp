@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "airlock/testing.hpp"
 #include "base/fork.hpp"
 #include "base/label.hpp"
 #include "base/mutex.hpp"
@@ -150,14 +149,8 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
 
 }  // namespace
 
-std::shared_ptr<Store> make_store(const Options& options, Clock& clock) {
-  return std::make_shared<MemoryStore>(options, clock);
+Store make_store(const Options& options, Clock& clock) {
+  return internal::Handle::to(std::make_shared<MemoryStore>(options, clock));
 }
 
 }  // namespace airlock::memory
-
-namespace airlock::testing {
-
-std::shared_ptr<Store> memory_store(ManualClock& clock) { return memory::make_store({}, clock); }
-
-}  // namespace airlock::testing

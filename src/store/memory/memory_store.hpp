@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "airlock/clock.hpp"
-#include "airlock/store.hpp"
+#include "base/clock.hpp"
+#include "store/backend.hpp"
 
 namespace airlock::memory {
 
@@ -14,6 +14,6 @@ struct Options {
 
 // A store in this process: the model under one mutex per shard. In a forked child it is empty and
 // usable; what the parent held is the parent's.
-[[nodiscard]] std::shared_ptr<Store> make_store(const Options& options, Clock& clock);
+[[nodiscard]] AIRLOCK_EXPORT Store make_store(const Options& options, Clock& clock);
 
 }  // namespace airlock::memory

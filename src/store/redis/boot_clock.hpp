@@ -1,6 +1,6 @@
 #pragma once
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
 namespace airlock::redis {
 

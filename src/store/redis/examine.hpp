@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "airlock/finding.hpp"
+#include "airlock/store.hpp"
 #include "store/redis/client.hpp"
 #include "store/redis/options.hpp"
 

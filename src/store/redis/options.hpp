@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 #include "store/redis/address.hpp"
 #include "store/redis/scripts.hpp"
 

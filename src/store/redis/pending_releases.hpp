@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/clock.hpp"
 #include "airlock/token.hpp"
+#include "base/clock.hpp"
 
 namespace airlock::redis {
 

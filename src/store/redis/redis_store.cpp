@@ -88,7 +88,7 @@ const Reply& reply_of(const Client::Batch& batch, std::size_t i) {
                         " with another kind of request; it must leave first");
 }
 
-class RedisStore final : public Store, public Servers {
+class RedisStore final : public internal::Backend, public Servers {
  public:
   explicit RedisStore(Options options) : options_(std::move(options)), naming_(options_.prefix) {}
 
@@ -120,7 +120,6 @@ class RedisStore final : public Store, public Servers {
     (void)run(refund, request.gate, Twice::never);
   }
 
-  using Store::renew;
   void renew(std::span<RenewItem> items) override {
     const Deadline deadline(options_.timeout);
     renew(items, deadline, deadline);
@@ -139,7 +138,7 @@ class RedisStore final : public Store, public Servers {
     return released;
   }
 
-  void release_all(std::span<ReleaseItem> items) noexcept override;
+  void release_all(std::span<internal::ReleaseItem> items) noexcept override;
 
   bool release_soon(const Token& token, Instant until, bool by_next_step) noexcept override try {
     return client().pending_releases().add(token, until, by_next_step);
@@ -159,7 +158,6 @@ class RedisStore final : public Store, public Servers {
   std::optional<GateView> look(const GateName& gate) override;
   std::vector<GateCounts> counts(std::span<const GateName> gates) override;
   std::vector<std::string> list() override;
-  using Store::survey;
   std::vector<GateSummary> survey(
       const std::function<bool(std::string_view gate)>& include) override;
 
@@ -169,14 +167,12 @@ class RedisStore final : public Store, public Servers {
     (void)run(set.add_number(limit ? std::int64_t{*limit} : -1), gate);
   }
 
-  using Store::pause;
   void pause(const GateName& gate, Duration duration, std::string_view reporter) override {
     validate_pause(duration, reporter);
     Call pause = call(Step::pause, gate);
     (void)run(pause.add_number(duration.count()).add(reporter), gate);
   }
 
-  using Store::resume;
   bool resume(const GateName& gate, std::string_view reporter) override {
     return happens(call(Step::resume, gate).add(reporter), gate);
   }
@@ -674,12 +670,12 @@ std::vector<Token> RedisStore::confirm_all(const std::vector<Token>& tokens,
 }
 
 // What a step of this process carries is left to it; what is noted and not there any more is over.
-void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
+void RedisStore::release_all(std::span<internal::ReleaseItem> items) noexcept try {
   using State = PendingReleases::State;
   const Deadline deadline(options_.timeout);
   std::vector<Call> calls;
-  std::vector<ReleaseItem*> called;
-  for (ReleaseItem& item : items) {
+  std::vector<internal::ReleaseItem*> called;
+  for (internal::ReleaseItem& item : items) {
     const State state =
         item.is_noted ? client().pending_releases().state_of(item.token) : State::waiting;
     const bool is_foreign = item.token.fence != 0 && !identity().knows(item.token.store, deadline);
@@ -713,7 +709,7 @@ void RedisStore::release_all(std::span<ReleaseItem> items) noexcept try {
 void RedisStore::give_back_first(std::span<const GateName> gates) {
   PendingReleases& pending = client().pending_releases();
   if (pending.is_empty()) return;
-  std::vector<ReleaseItem> items;
+  std::vector<internal::ReleaseItem> items;
   const PendingReleases::Load load =
       pending.pick_up(gates, Which::all, client().has_one_server(), clock().now());
   for (const Token& token : load.tokens()) items.push_back({.token = token});
@@ -723,7 +719,7 @@ void RedisStore::give_back_first(std::span<const GateName> gates) {
 // There is no next step.
 void RedisStore::give_back_at_last() noexcept try {
   PendingReleases& pending = client().pending_releases();
-  std::vector<ReleaseItem> items;
+  std::vector<internal::ReleaseItem> items;
   for (const Token& token : pending.left_to_next_step()) items.push_back({.token = token});
   if (!items.empty()) release_all(items);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): time ends it
@@ -918,7 +914,8 @@ std::vector<GateSummary> RedisStore::survey(
 
 std::vector<std::string> RedisStore::list() {
   std::vector<std::string> names;
-  for (GateSummary& summary : Store::survey()) names.push_back(std::move(summary.gate.name));
+  for (GateSummary& summary : survey([](std::string_view) { return true; }))
+    names.push_back(std::move(summary.gate.name));
   return names;
 }
 
@@ -988,7 +985,7 @@ bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
 // A clock that a test steps wakes nobody who listens.
 bool RedisStore::await(const GateName& gate, const VisitorId& visitor,
                        const std::shared_ptr<Sleeper>& sleeper, Instant deadline) {
-  if (options_.stepped != nullptr) return Store::await(gate, visitor, sleeper, deadline);
+  if (options_.stepped != nullptr) return Backend::await(gate, visitor, sleeper, deadline);
   const auto ear = client().ear(gate);
   if (!watch_at(ear, gate, visitor, [sleeper] { sleeper->wake(true); })) return true;
   return Client::sleep(*ear, *sleeper, clock(), deadline);
@@ -1021,12 +1018,13 @@ bool RedisStore::watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
 
 }  // namespace
 
-std::shared_ptr<Store> make_store(Options options) {
-  return std::make_shared<RedisStore>(std::move(options));
+Store make_store(Options options) {
+  return internal::Handle::to(std::make_shared<RedisStore>(std::move(options)));
 }
 
-void deliver_messages(Store& store) {
-  if (auto* const own = dynamic_cast<RedisStore*>(&store)) own->deliver_messages();
+void deliver_messages(const Store& store) {
+  if (auto* const own = dynamic_cast<RedisStore*>(internal::backend_of(store).get()))
+    own->deliver_messages();
 }
 
 }  // namespace airlock::redis

@@ -12,11 +12,11 @@
 #include <thread>
 #include <utility>
 
-#include "airlock/sleeper.hpp"
 #include "store/redis/bell.hpp"
 #include "store/redis/ear.hpp"
 #include "store/redis/pool.hpp"
 #include "store/redis/sentinels.hpp"
+#include "store/sleeper.hpp"
 
 namespace airlock::redis {
 

@@ -192,7 +192,8 @@ Refused read_refused(Unpacker& from) {
 }
 
 std::string pack_request(const Request& request, bool confirmed) {
-  const Permits permits = request.permits.value_or(Permits{.limit = 0, .weight = 0, .ttl = {}});
+  const Permits permits =
+      request.permits.value_or(Permits{.limit = 0, .weight = 0, .ttl = Duration(0)});
   const auto flag = [](bool set) { return static_cast<std::uint8_t>(set ? 1 : 0); };
   Packer packer;
   packer.add(flag(request.permits.has_value())).add(flag(permits.exclusive));

@@ -10,10 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "airlock/answer.hpp"
 #include "airlock/look.hpp"
+#include "airlock/outcome.hpp"
 #include "airlock/request.hpp"
 
 // The little-endian packing of lua/gate.lua and lua/asks.lua.
@@ -23,7 +24,7 @@ namespace airlock::redis {
 class Packer {
  public:
   template <typename Number>
-  Packer& add(Number number) {
+  requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) Packer& add(Number number) {
     static_assert(std::endian::native == std::endian::little);
     char bytes[sizeof(Number)];
     std::memcpy(bytes, &number, sizeof(Number));

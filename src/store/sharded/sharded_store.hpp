@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "airlock/store.hpp"
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "model/decide.hpp"
 #include "model/shard.hpp"
+#include "store/backend.hpp"
 #include "store/validate.hpp"
 
 namespace airlock::sharded {
@@ -57,7 +57,7 @@ struct StepSource {
 //   Guard::looks_again()           ends the step and looks; true: it was so, and it has the lock again
 //   released_aside(...)            gives back without the lock, where it cannot be had; false: no
 template <typename Self, typename State, typename Cell, typename Guard>
-class ShardedStore : public Store {
+class ShardedStore : public internal::Backend {
  public:
   StoreId id() override { return self().state()->id(); }
   Clock& clock() noexcept override { return clock_; }
@@ -100,7 +100,6 @@ class ShardedStore : public Store {
     step->refund(request, step.hash(), step.moment());
   }
 
-  using Store::renew;
   void renew(std::span<RenewItem> items) override { renew_within(items, kForever); }
 
   void renew_within(std::span<RenewItem> items, Duration at_most) override {
@@ -126,13 +125,14 @@ class ShardedStore : public Store {
   }
 
   // What is busy is given back by another call.
-  void release_all(std::span<ReleaseItem> items) noexcept override try {
+  void release_all(std::span<internal::ReleaseItem> items) noexcept override try {
     constexpr Duration kShort = std::chrono::milliseconds(20);
     const auto state = self().state();
-    (void)for_each(*state, items, kShort, [&](ReleaseItem& item, const Place&, Duration left) {
-      if (state->knows(item.token.store)) (void)release(*state, item.token, left);
-      item.is_over = true;  // Nobody can give back what is of another store.
-    });
+    (void)for_each(*state, items, kShort,
+                   [&](internal::ReleaseItem& item, const Place&, Duration left) {
+                     if (state->knows(item.token.store)) (void)release(*state, item.token, left);
+                     item.is_over = true;  // Nobody can give back what is of another store.
+                   });
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
   }
 
@@ -188,7 +188,6 @@ class ShardedStore : public Store {
     return names;
   }
 
-  using Store::survey;
   std::vector<GateSummary> survey(
       const std::function<bool(std::string_view gate)>& include) override {
     std::vector<GateSummary> all;
@@ -213,7 +212,6 @@ class ShardedStore : public Store {
     step->set_limit(gate, step.hash(), limit, step.moment());
   }
 
-  using Store::pause;
   void pause(const GateName& gate, Duration duration, std::string_view reporter) override {
     validate_pause(duration, reporter);
     const auto state = self().state();
@@ -221,7 +219,6 @@ class ShardedStore : public Store {
     step->pause(gate, step.hash(), duration, reporter, step.moment());
   }
 
-  using Store::resume;
   bool resume(const GateName& gate, std::string_view reporter) override {
     const auto state = self().state();
     Step step(self(), *state, gate);

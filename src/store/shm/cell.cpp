@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "store/shm/chair.hpp"
 

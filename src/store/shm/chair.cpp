@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 
 namespace airlock::shm {

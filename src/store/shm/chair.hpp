@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "airlock/sleeper.hpp"
 #include "store/shm/layout.hpp"
+#include "store/sleeper.hpp"
 
 namespace airlock::shm {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "airlock/finding.hpp"
+#include "airlock/store.hpp"
 #include "store/shm/process.hpp"
 
 namespace airlock::shm {

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <ctime>
 
-#include "airlock/clock.hpp"
 #include "airlock/error.hpp"
+#include "base/clock.hpp"
 #include "base/no_fork.hpp"
 #include "base/posix.hpp"
 #include "base/random.hpp"

@@ -6,8 +6,8 @@
 #include <bit>
 #include <string>
 
-#include "airlock/clock.hpp"
 #include "airlock/error.hpp"
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "store/call_limit.hpp"
 

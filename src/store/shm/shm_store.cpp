@@ -87,7 +87,7 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, State, Cell, Guard
     const Held state = this->state();
     Chair chair = state->chair();
     if (!chair || &clock() != &Clock::system()) {
-      return Store::await(gate, visitor, sleeper, deadline);
+      return Backend::await(gate, visitor, sleeper, deadline);
     }
     if (!watch_by(*state, gate, visitor, [&] { return chair.number(); })) return true;
     return chair.sleep(*sleeper, deadline);
@@ -257,13 +257,12 @@ void Guard::begin_anew() noexcept {
 
 }  // namespace
 
-std::shared_ptr<Store> make_store(const Options& options, Clock& clock) {
-  return std::make_shared<ShmStore>(options, clock, std::nullopt);
+Store make_store(const Options& options, Clock& clock) {
+  return internal::Handle::to(std::make_shared<ShmStore>(options, clock, std::nullopt));
 }
 
-std::shared_ptr<Store> make_store(const Options& options, Clock& clock,
-                                  const Surroundings& surroundings) {
-  return std::make_shared<ShmStore>(options, clock, surroundings);
+Store make_store(const Options& options, Clock& clock, const Surroundings& surroundings) {
+  return internal::Handle::to(std::make_shared<ShmStore>(options, clock, surroundings));
 }
 
 }  // namespace airlock::shm

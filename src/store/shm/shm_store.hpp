@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "airlock/clock.hpp"
-#include "airlock/store.hpp"
+#include "base/clock.hpp"
+#include "store/backend.hpp"
 #include "store/shm/options.hpp"
 #include "store/shm/segment.hpp"
 
@@ -11,10 +11,10 @@ namespace airlock::shm {
 
 // A store in a segment of shared memory: the model, under a lock per shard that survives the death
 // of its owner. Attaches on first use; a forked child attaches anew.
-[[nodiscard]] std::shared_ptr<Store> make_store(const Options& options, Clock& clock);
+[[nodiscard]] Store make_store(const Options& options, Clock& clock);
 
 // The same in other surroundings, for tests.
-[[nodiscard]] std::shared_ptr<Store> make_store(const Options& options, Clock& clock,
-                                                const Surroundings& surroundings);
+[[nodiscard]] Store make_store(const Options& options, Clock& clock,
+                               const Surroundings& surroundings);
 
 }  // namespace airlock::shm

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "airlock/clock.hpp"
 #include "airlock/error.hpp"
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "base/label.hpp"
 #include "base/thread.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "airlock/name.hpp"
-#include "airlock/visitor.hpp"
+#include "airlock/token.hpp"
 
 namespace airlock::shm {
 

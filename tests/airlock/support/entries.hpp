@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 
 // Real threads in real time at one gate of a memory store. Weights are 1 to the limit.
 

@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <thread>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/mailbox.hpp"
 #include "airlock/mutex.hpp"
-#include "airlock/shutdown.hpp"
+#include "airlock/store.hpp"
 
 namespace airlock {
 namespace {
@@ -20,25 +20,23 @@ using namespace std::chrono_literals;
 
 constexpr const char* kGate = "gate";
 
-Airlock gate(const std::shared_ptr<Store>& store) {
-  return {store, kGate, {.limit = 1, .max_wait = 10s}};
-}
+Airlock gate(const Store& store) { return {store, kGate, {.limit = 1, .max_wait = 10s}}; }
 
 void require(bool said, const char* what) {
   if (!said) throw std::logic_error(what);
 }
 
-void enter(const std::shared_ptr<Store>& store) {
+void enter(const Store& store) {
   require(gate(store).try_enter().has_value(), "somebody is inside");
 }
 
-void enter_and_be_told(const std::shared_ptr<Store>& store) {
+void enter_and_be_told(const Store& store) {
   const Outcome<Lease> lease = gate(store).try_enter();
   require(lease.has_value(), "somebody is inside");
   (void)lease->lost();
 }
 
-void enter_async(const std::shared_ptr<Store>& store) {
+void enter_async(const Store& store) {
   const auto decided = std::make_shared<std::atomic<bool>>(false);
   gate(store).enter_async({}, [decided](Arrival& arrival) {
     try {
@@ -51,7 +49,7 @@ void enter_async(const std::shared_ptr<Store>& store) {
   decided->wait(false);
 }
 
-void enter_by_mailbox(const std::shared_ptr<Store>& store) {
+void enter_by_mailbox(const Store& store) {
   Mailbox mailbox;
   bool decided = false;
   gate(store).enter_async(
@@ -59,10 +57,10 @@ void enter_by_mailbox(const std::shared_ptr<Store>& store) {
   while (!decided) (void)mailbox.run();
 }
 
-void join(const std::shared_ptr<Store>& store) { (void)gate(store).join().wait(); }
+void join(const Store& store) { (void)gate(store).join().wait(); }
 
 // Behind somebody who leaves while it waits.
-void wait_in_line(const std::shared_ptr<Store>& store) {
+void wait_in_line(const Store& store) {
   const Airlock airlock = gate(store);
   Outcome<Lease> first = airlock.try_enter();
   require(first.has_value(), "somebody is inside");
@@ -71,7 +69,7 @@ void wait_in_line(const std::shared_ptr<Store>& store) {
   (void)second.wait();
 }
 
-void lock(const std::shared_ptr<Store>& store) {
+void lock(const Store& store) {
   Mutex mutex(store, kGate, {.readers = 1});
   const std::scoped_lock held(mutex);
 }
@@ -88,7 +86,7 @@ std::vector<FailingUse> failing_uses() {
           {"lock", lock}};
 }
 
-std::string wrongly_said_by(const FailingUse& use, const std::shared_ptr<Store>& store) try {
+std::string wrongly_said_by(const FailingUse& use, const Store& store) try {
   use.use(store);
   return "";
 } catch (const Error&) {
@@ -102,7 +100,7 @@ std::string wrongly_said_by(const FailingUse& use, const std::shared_ptr<Store>&
 namespace {
 
 // A server that could not be reached is tried again after a while.
-void await_store(Store& store) {
+void await_store(const Store& store) {
   for (const auto end = std::chrono::steady_clock::now() + 10s;;) {
     try {
       (void)store.look(kGate);
@@ -116,11 +114,11 @@ void await_store(Store& store) {
 
 }  // namespace
 
-std::string left_behind_by(const FailingUse& use, const std::shared_ptr<Store>& store) try {
-  await_store(*store);
-  if (!drain(store, 10s)) return use.name + ": drain() waits for a lease that nobody has";
-  if (!flush(store, 10s)) return use.name + ": something is still owed";
-  if (const auto view = store->look(kGate)) {
+std::string left_behind_by(const FailingUse& use, const Store& store) try {
+  await_store(store);
+  if (!store.drain(10s)) return use.name + ": drain() waits for a lease that nobody has";
+  if (!store.flush(10s)) return use.name + ": something is still owed";
+  if (const auto view = store.look(kGate)) {
     if (!view->holders.empty()) return use.name + ": somebody is still inside";
     if (!view->line.empty()) return use.name + ": somebody is still in line";
   }

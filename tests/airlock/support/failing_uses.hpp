@@ -14,17 +14,15 @@ namespace airlock {
 // afterwards.
 struct FailingUse {
   std::string name;
-  std::function<void(const std::shared_ptr<Store>& store)> use;
+  std::function<void(const Store& store)> use;
 };
 
 [[nodiscard]] std::vector<FailingUse> failing_uses();
 
 // Runs it. Empty: it was done, or said in an Error what failed; otherwise what else was thrown.
-[[nodiscard]] std::string wrongly_said_by(const FailingUse& use,
-                                          const std::shared_ptr<Store>& store);
+[[nodiscard]] std::string wrongly_said_by(const FailingUse& use, const Store& store);
 
 // Empty: nobody is inside or in line, nothing is owed, and the use works now.
-[[nodiscard]] std::string left_behind_by(const FailingUse& use,
-                                         const std::shared_ptr<Store>& store);
+[[nodiscard]] std::string left_behind_by(const FailingUse& use, const Store& store);
 
 }  // namespace airlock

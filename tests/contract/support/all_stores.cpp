@@ -2,6 +2,7 @@
 #include "contract/support/shm_parties.hpp"
 #include "contract/support/store_under_test.hpp"
 #include "store/shm/shm_store.hpp"
+#include "testing/stepped_clock.hpp"
 #ifdef AIRLOCK_WITH_REDIS
 #include "store/redis/options.hpp"
 #include "store/support/redis_cluster.hpp"
@@ -15,20 +16,20 @@ namespace {
 
 class MemoryStoreUnderTest final : public StoreUnderTest {
  public:
-  std::shared_ptr<Store> store() override { return store_; }
+  Store store() override { return store_; }
   Instant now() override { return clock_.now(); }
   void advance(Duration duration) override { clock_.advance(duration); }
   void jump_wall(Duration by) override { clock_.set_wall(clock_.wall() + by); }
   Instant wall() override { return clock_.wall(); }
 
  private:
-  airlock::testing::ManualClock clock_;
-  std::shared_ptr<Store> store_ = airlock::testing::memory_store(clock_);
+  airlock::internal::SteppedClock clock_;
+  Store store_ = airlock::testing::memory_store(clock_);
 };
 
 class ShmStoreUnderTest final : public StoreUnderTest {
  public:
-  std::shared_ptr<Store> store() override { return store_; }
+  Store store() override { return store_; }
   Instant now() override { return clock_.now(); }
   void advance(Duration duration) override { clock_.advance(duration); }
   void jump_wall(Duration by) override { clock_.set_wall(clock_.wall() + by); }
@@ -36,8 +37,8 @@ class ShmStoreUnderTest final : public StoreUnderTest {
 
  private:
   TempDir dir_;
-  airlock::testing::ManualClock clock_;
-  std::shared_ptr<Store> store_ = shm::make_store({.dir = dir_.path()}, clock_);
+  airlock::internal::SteppedClock clock_;
+  Store store_ = shm::make_store({.dir = dir_.path()}, clock_);
 };
 
 #ifdef AIRLOCK_WITH_REDIS
@@ -45,31 +46,31 @@ class RedisStoreUnderTest final : public StoreUnderTest {
  public:
   RedisStoreUnderTest() { airlock::testing::RedisServer::shared().command({"FLUSHALL"}); }
 
-  std::shared_ptr<Store> store() override { return store_; }
+  Store store() override { return store_; }
   Instant now() override { return clock_.now(); }
   void advance(Duration duration) override { clock_.advance(duration); }
   void jump_wall(Duration by) override { clock_.set_wall(clock_.wall() + by); }
   Instant wall() override { return clock_.wall(); }
-  void deliver_calls() override { redis::deliver_messages(*store_); }
+  void deliver_calls() override { redis::deliver_messages(store_); }
 
  private:
-  airlock::testing::ManualClock clock_;
-  std::shared_ptr<Store> store_ = airlock::testing::redis_store(clock_);
+  airlock::internal::SteppedClock clock_;
+  Store store_ = airlock::testing::redis_store(clock_);
 };
 
 // Over several servers, which all tests of a program share.
 template <typename Topology>
 class TopologyUnderTest final : public StoreUnderTest {
  public:
-  std::shared_ptr<Store> store() override { return store_; }
+  Store store() override { return store_; }
   Instant now() override { return clock_.now(); }
   void advance(Duration duration) override { clock_.advance(duration); }
   void jump_wall(Duration by) override { clock_.set_wall(clock_.wall() + by); }
   Instant wall() override { return clock_.wall(); }
-  void deliver_calls() override { redis::deliver_messages(*store_); }
+  void deliver_calls() override { redis::deliver_messages(store_); }
 
  private:
-  static std::shared_ptr<Store> make_store(Clock& clock) {
+  static Store make_store(Clock& clock) {
     static Topology topology;
     const std::string options = "timeout=5s&prefix=" + airlock::testing::unused_prefix();
     redis::Options own = redis::Options::from(Uri::parse(topology.uri(options)));
@@ -78,8 +79,8 @@ class TopologyUnderTest final : public StoreUnderTest {
     return redis::make_store(std::move(own));
   }
 
-  airlock::testing::ManualClock clock_;
-  std::shared_ptr<Store> store_ = make_store(clock_);
+  airlock::internal::SteppedClock clock_;
+  Store store_ = make_store(clock_);
 };
 #endif
 

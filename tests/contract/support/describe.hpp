@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "airlock/answer.hpp"
 #include "airlock/look.hpp"
+#include "airlock/outcome.hpp"
 
 namespace airlock::contract {
 

@@ -16,6 +16,7 @@
 
 #include "airlock/error.hpp"
 #include "base/futex.hpp"
+#include "store/forwarding_backend.hpp"
 #include "store/shm/segment.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
@@ -56,7 +57,7 @@ enum class Failure : std::uint8_t { none, invalid, store };
 // A step as it is passed to a party and back. Same program, same addresses: plain bytes will do.
 struct Call {
   std::atomic<std::uint32_t> state;  // 1: asked, 2: answered.
-  void (*step)(Call& call, Store& store);
+  void (*step)(Call& call, const Store& store);
   void* arena;
 
   std::size_t count;
@@ -97,10 +98,11 @@ struct Arena {
   std::array<std::atomic<bool>, kMaxWatches> fired;
 };
 
-class PartiesStore final : public Store {
+class PartiesStore final : public internal::ForwardingBackend {
  public:
   PartiesStore(Arena& arena, shm::Options options)
-      : arena_(arena), store_(shm::make_store(options, arena.clock)) {
+      : ForwardingBackend(internal::backend_of(shm::make_store(options, arena.clock))),
+        arena_(arena) {
     for (std::size_t i = 0; i < kParties; ++i) {
       parties_.emplace_back([this, i, &options] { serve(arena_.calls[i], options); });
     }
@@ -117,23 +119,20 @@ class PartiesStore final : public Store {
     caller_.join();
   }
 
-  StoreId id() override { return store_->id(); }
-  Clock& clock() noexcept override { return arena_.clock; }
-
   Answer admit(const Request& request) override {
     const std::lock_guard turn(turn_);
     Call& call = call_of(request.visitor);
     call.put(0, request);
-    ask(call, [](Call& c, Store& store) { c.answer.emplace(store.admit(*c.requests[0])); });
+    ask(call, [](Call& c, const Store& store) { c.answer.emplace(store.admit(*c.requests[0])); });
     return *call.answer;
   }
   GroupAnswer admit_all(std::span<const Request> requests) override {
-    if (requests.empty() || requests.size() > kMaxItems) return store_->admit_all(requests);
+    if (requests.empty() || requests.size() > kMaxItems) return inner().admit_all(requests);
     const std::lock_guard turn(turn_);
     Call& call = call_of(requests.front().visitor);
     call.count = requests.size();
     for (std::size_t i = 0; i < requests.size(); ++i) call.put(i, requests[i]);
-    ask(call, [](Call& c, Store& store) {
+    ask(call, [](Call& c, const Store& store) {
       std::vector<Request> all;
       for (std::size_t i = 0; i < c.count; ++i) all.push_back(*c.requests[i]);
       const GroupAnswer answer = store.admit_all(all);
@@ -151,18 +150,16 @@ class PartiesStore final : public Store {
     Call& call = call_of(visitor);
     call.gate.emplace(gate);
     call.visitor = visitor;
-    ask(call, [](Call& c, Store& store) { c.yes = store.leave(*c.gate, c.visitor); });
+    ask(call, [](Call& c, const Store& store) { c.yes = store.leave(*c.gate, c.visitor); });
     return call.yes;
   }
-  void refund(const Request& request) override { store_->refund(request); }
-  using Store::renew;
   void renew(std::span<RenewItem> items) override {
-    if (items.empty() || items.size() > kMaxItems) return store_->renew(items);
+    if (items.empty() || items.size() > kMaxItems) return inner().renew(items);
     const std::lock_guard turn(turn_);
     Call& call = call_of(items.front().token.visitor);
     call.count = items.size();
     for (std::size_t i = 0; i < items.size(); ++i) call.items[i].emplace(items[i]);
-    ask(call, [](Call& c, Store& store) {
+    ask(call, [](Call& c, const Store& store) {
       std::vector<RenewItem> all;
       for (std::size_t i = 0; i < c.count; ++i) all.push_back(*c.items[i]);
       store.renew(all);
@@ -172,51 +169,24 @@ class PartiesStore final : public Store {
   }
   bool release(const Token& token) override {
     Call& call = with_token(token);
-    ask(call, [](Call& c, Store& store) { c.yes = store.release(*c.token); });
+    ask(call, [](Call& c, const Store& store) { c.yes = store.release(*c.token); });
     return call.yes;
   }
   bool disown(const Token& token) override {
     Call& call = with_token(token);
-    ask(call, [](Call& c, Store& store) { c.yes = store.disown(*c.token); });
+    ask(call, [](Call& c, const Store& store) { c.yes = store.disown(*c.token); });
     return call.yes;
   }
   std::optional<Granted> adopt(const Token& token) override {
     Call& call = with_token(token);
-    ask(call, [](Call& c, Store& store) { c.granted[0] = store.adopt(*c.token); });
+    ask(call, [](Call& c, const Store& store) { c.granted[0] = store.adopt(*c.token); });
     return call.granted[0];
   }
   bool holds(const Token& token) override {
     Call& call = with_token(token);
-    ask(call, [](Call& c, Store& store) { c.yes = store.holds(*c.token); });
+    ask(call, [](Call& c, const Store& store) { c.yes = store.holds(*c.token); });
     return call.yes;
   }
-  std::optional<GateView> look(const GateName& gate) override { return store_->look(gate); }
-  std::vector<GateCounts> counts(std::span<const GateName> gates) override {
-    return store_->counts(gates);
-  }
-  std::vector<std::string> list() override { return store_->list(); }
-  using Store::survey;
-  std::vector<GateSummary> survey(
-      const std::function<bool(std::string_view gate)>& include) override {
-    return store_->survey(include);
-  }
-  void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
-    store_->set_limit(gate, limit);
-  }
-  using Store::pause;
-  void pause(const GateName& gate, Duration duration, std::string_view reporter) override {
-    store_->pause(gate, duration, reporter);
-  }
-  using Store::resume;
-  bool resume(const GateName& gate, std::string_view reporter) override {
-    return store_->resume(gate, reporter);
-  }
-  std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
-                     Revoke how) override {
-    return store_->revoke(gate, visitor, how);
-  }
-  bool purge(const GateName& gate) override { return store_->purge(gate); }
-
   bool watch(const GateName& gate, const VisitorId& visitor,
              std::function<void()> changed) override {
     std::size_t number = 0;
@@ -230,7 +200,7 @@ class PartiesStore final : public Store {
     call.gate.emplace(gate);
     call.visitor = visitor;
     call.watch = number;
-    ask(call, [](Call& c, Store& store) {
+    ask(call, [](Call& c, const Store& store) {
       auto* fired = &reinterpret_cast<Arena*>(c.arena)->fired[c.watch];
       c.yes = store.watch(*c.gate, c.visitor, [fired] { *fired = true; });
     });
@@ -241,14 +211,16 @@ class PartiesStore final : public Store {
     Call& call = call_of(visitor);
     call.gate.emplace(gate);
     call.visitor = visitor;
-    ask(call, [](Call& c, Store& store) { store.unwatch(*c.gate, c.visitor); });
+    ask(call, [](Call& c, const Store& store) { store.unwatch(*c.gate, c.visitor); });
     const std::lock_guard lock(mutex_);
     for (Watch& watch : watches_) {
       if (watch.gate == gate && watch.visitor == visitor) watch.changed = nullptr;
     }
   }
-  Recheck recheck() const noexcept override { return store_->recheck(); }
-  void collect() override { store_->collect(); }
+  bool await(const GateName& gate, const VisitorId& visitor,
+             const std::shared_ptr<Sleeper>& sleeper, Instant deadline) override {
+    return Backend::await(gate, visitor, sleeper, deadline);
+  }
 
   // A notice is there until the callback it is for has run.
   void deliver() {
@@ -279,14 +251,14 @@ class PartiesStore final : public Store {
 
   static void serve(Call& call, const shm::Options& options) {
     Arena& arena = *reinterpret_cast<Arena*>(call.arena);
-    const auto store = shm::make_store(options, arena.clock);
+    Store store = shm::make_store(options, arena.clock);
     while (true) {
       for (std::uint32_t seen = call.state; seen != 1; seen = call.state) {
         base::futex_wait(call.state, seen, Duration(100'000));
       }
       call.failure = Failure::none;
       try {
-        call.step(call, *store);
+        call.step(call, store);
       } catch (const StoreError& error) {
         call.failure = Failure::store;
         call.kind = error.kind();
@@ -301,7 +273,7 @@ class PartiesStore final : public Store {
     }
   }
 
-  void ask(Call& call, void (*step)(Call&, Store&)) {
+  void ask(Call& call, void (*step)(Call&, const Store&)) {
     call.step = step;
     call.arena = &arena_;
     call.state = 1;
@@ -329,7 +301,6 @@ class PartiesStore final : public Store {
   }
 
   Arena& arena_;
-  std::shared_ptr<Store> store_;
   std::vector<Child> parties_;
   std::optional<shm::Segment> segment_;
   std::mutex turn_;  // One call at a time, from its question to its answer.
@@ -346,7 +317,7 @@ class ShmParties final : public StoreUnderTest {
     for (Call& call : arena_->calls) call.arena = &*arena_;
     store_ = std::make_shared<PartiesStore>(*arena_, shm::Options{.dir = dir_.path()});
   }
-  std::shared_ptr<Store> store() override { return store_; }
+  Store store() override { return internal::Handle::to(store_); }
   Instant now() override { return arena_->clock.now(); }
   void advance(Duration duration) override { arena_->clock.advance(duration); }
   void deliver_calls() override { store_->deliver(); }

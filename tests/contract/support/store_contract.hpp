@@ -41,7 +41,7 @@ class StoreContract : public ::testing::TestWithParam<StoreFactory> {
   Question every_visitor{"everyone"};
 
  protected:
-  [[nodiscard]] Store& store() { return *store_; }
+  [[nodiscard]] const Store& store() { return store_; }
   [[nodiscard]] Question visitor(std::string_view name) const;
 
   // Each asks the store and expects one kind of answer. What is not that kind fails the test at the
@@ -84,7 +84,7 @@ class StoreContract : public ::testing::TestWithParam<StoreFactory> {
 
  private:
   std::unique_ptr<StoreUnderTest> under_test_ = GetParam().make();
-  std::shared_ptr<Store> store_ = under_test_->store();
+  Store store_ = under_test_->store();
 };
 
 [[nodiscard]] std::string name_of_store(const ::testing::TestParamInfo<StoreFactory>& info);

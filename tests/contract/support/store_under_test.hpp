@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "airlock/clock.hpp"
 #include "airlock/store.hpp"
+#include "base/clock.hpp"
 
 namespace airlock::contract {
 
@@ -19,7 +19,7 @@ class StoreUnderTest {
   StoreUnderTest& operator=(const StoreUnderTest&) = delete;
   virtual ~StoreUnderTest() = default;
 
-  [[nodiscard]] virtual std::shared_ptr<Store> store() = 0;
+  [[nodiscard]] virtual Store store() = 0;
 
   // The time that decides, and a step of it.
   [[nodiscard]] virtual Instant now() = 0;

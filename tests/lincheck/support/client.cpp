@@ -136,7 +136,7 @@ void Client::ask(Kind kind, std::uint8_t visitor, std::uint32_t weight) {
   request.line.claim_window = 1h;
   const Operation operation{.client = number_, .kind = kind, .visitor = visitor, .weight = weight};
   record(operation, [&](Operation& noted) {
-    const Answer answer = access_.store->admit(request);
+    const Answer answer = access_.store.admit(request);
     note(answer, noted);
     if (visitor != number_) return;
     if (const auto* granted = std::get_if<Granted>(&answer)) held_ = granted->token;
@@ -157,8 +157,8 @@ void Client::use_token(Kind kind, const Token& token, std::uint8_t visitor) {
       .client = number_, .kind = kind, .visitor = visitor, .fence = token.fence};
   const bool own = held_ && *held_ == token;
   record(operation, [&](Operation& noted) {
-    const bool done = kind == Kind::release ? access_.store->release(token)
-                                            : access_.store->renew(token, 1h) == Renewal::renewed;
+    const bool done = kind == Kind::release ? access_.store.release(token)
+                                            : access_.store.renew(token, 1h) == Renewal::renewed;
     noted.result = done ? Result::yes : Result::no;
     if (!own || (done && kind == Kind::renew)) return;
     stale_ = std::exchange(held_, std::nullopt);
@@ -168,14 +168,14 @@ void Client::use_token(Kind kind, const Token& token, std::uint8_t visitor) {
 void Client::leave() {
   const Operation operation{.client = number_, .kind = Kind::leave, .visitor = number_};
   record(operation, [&](Operation& noted) {
-    noted.result = access_.store->leave(gate_, id_of(number_)) ? Result::yes : Result::no;
+    noted.result = access_.store.leave(gate_, id_of(number_)) ? Result::yes : Result::no;
     waits_ = false;
   });
 }
 
 void Client::look() {
   record({.client = number_, .kind = Kind::look}, [&](Operation& noted) {
-    noted.number = access_.store->counts({&gate_, 1}).front().in_use;
+    noted.number = access_.store.counts({&gate_, 1}).front().in_use;
     noted.result = Result::seen;
   });
 }
@@ -189,7 +189,7 @@ void Client::take() {
                         .rates = {&plan_.rate, 1},
                         .cost = cost};
   const Operation operation{.client = number_, .kind = Kind::take, .weight = cost};
-  record(operation, [&](Operation& noted) { note(access_.store->admit(request), noted); });
+  record(operation, [&](Operation& noted) { note(access_.store.admit(request), noted); });
 }
 
 }  // namespace airlock::lincheck

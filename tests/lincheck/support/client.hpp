@@ -14,7 +14,7 @@ namespace airlock::lincheck {
 
 // How a client reaches the store.
 struct Access {
-  std::shared_ptr<Store> store;
+  Store store;
   // How many connections were made so far. One that is new after a call may have sent it twice.
   std::function<std::uint64_t()> connections = {};
 };

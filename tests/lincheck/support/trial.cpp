@@ -42,7 +42,7 @@ class Run {
       const Plan plan = next_plan();
       crew_.carry_out(plan);
       const History history = history_of(plan);
-      if (!trial_.gates_are_new) (void)access_.store->purge(plan.gate.data());
+      if (!trial_.gates_are_new) (void)access_.store.purge(plan.gate.data());
       count(history);
       judge(plan, history);
       if (!crew_.wrong().empty()) result_.wrong = crew_.wrong();

@@ -16,7 +16,7 @@ namespace airlock::lincheck {
 
 inline void check_threads(std::chrono::milliseconds at_most, std::uint64_t seed) {
   YieldingClock clock;
-  const std::shared_ptr<Store> store = memory::make_store({}, clock);
+  const Store store = memory::make_store({}, clock);
   expect_linearizable({.name = "memory",
                        .open = [&](std::uint8_t) { return Access{store}; },
                        .at_most = at_most,

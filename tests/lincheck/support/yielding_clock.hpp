@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
 namespace airlock::lincheck {
 

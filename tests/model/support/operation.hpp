@@ -83,7 +83,7 @@ struct Operation {
   std::optional<std::uint32_t> number = {};  // Weight, limit.
   std::string reporter = {};
   bool all = false;  // revoke: every holder.
-  Store::Revoke how = Store::Revoke::graceful;
+  Revoke how = Revoke::graceful;
   std::uint64_t owner = 0;
 
   [[nodiscard]] std::string text() const;
@@ -188,7 +188,7 @@ inline std::string Operation::text() const {
     out << " gate " << gate_text(gate) << " visitor " << (all ? "all" : std::to_string(visitor))
         << " token " << token << " owner " << owner << " length " << to_text(length) << " number "
         << (number ? std::to_string(*number) : "none") << " reporter '" << reporter << "'"
-        << (how == Store::Revoke::now ? " now" : "");
+        << (how == Revoke::now ? " now" : "");
   }
   return out.str();
 }
@@ -218,10 +218,11 @@ inline Duration Generator::time_step() {
 
 inline Rate Generator::rate() {
   constexpr std::array<Duration, 5> kPeriods = {7us, 100ms, 999'983us, 1s, 10s};
-  Rate rate{.algorithm = one_of({Rate::Algorithm::gcra, Rate::Algorithm::gcra,
-                                 Rate::Algorithm::sliding_window, Rate::Algorithm::fixed_window}),
-            .count = one_of({1U, 2U, 3U, 7U, 10U}),
-            .period = one_of(kPeriods)};
+  Rate rate;
+  rate.algorithm = one_of({Rate::Algorithm::gcra, Rate::Algorithm::gcra,
+                           Rate::Algorithm::sliding_window, Rate::Algorithm::fixed_window});
+  rate.count = one_of({1U, 2U, 3U, 7U, 10U});
+  rate.period = one_of(kPeriods);
   if (rate.algorithm == Rate::Algorithm::gcra && chance(40)) rate.burst = one_of({1U, 2U, 5U, 20U});
   if (chance(3)) rate = {.algorithm = Rate::Algorithm::no_limit};
   return rate;
@@ -438,7 +439,7 @@ inline Operation Generator::next() {
   operation.owner = 1 + below(2);
   operation.reporter = one_of({"", "health", "vendor"});
   operation.all = chance(30);
-  operation.how = chance(50) ? Store::Revoke::now : Store::Revoke::graceful;
+  operation.how = chance(50) ? Revoke::now : Revoke::graceful;
   if (operation.step == Step::admit || operation.step == Step::refund) fill_ask(operation);
   if (operation.step == Step::admit_all) fill_group(operation);
   if (operation.step == Step::renew && chance(30)) {

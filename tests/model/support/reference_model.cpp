@@ -799,7 +799,7 @@ bool Model::resume(const std::string& name, const std::string& reporter) {
 }
 
 std::size_t Model::revoke(const std::string& name, const std::optional<VisitorId>& visitor,
-                          Store::Revoke how) {
+                          Revoke how) {
   if (find(name) == nullptr) return 0;
   Gate& gate = open(name);
   settle(gate);
@@ -812,11 +812,11 @@ std::size_t Model::revoke(const std::string& name, const std::optional<VisitorId
     visit.revoked = std::min(visit.revoked.value_or(now_ + grace), now_ + grace);
     if (now_ + grace < visit.expiry) visit.expiry_set = ++expiries_;
     visit.expiry = std::min(visit.expiry, now_ + grace);
-    if (how != Store::Revoke::now) continue;
+    if (how != Revoke::now) continue;
     ++gate.counters.revoked;
     if (visit.state == State::handed) refund_all(gate, visit.rates, visit.cost);
   }
-  if (how == Store::Revoke::now) {
+  if (how == Revoke::now) {
     std::erase_if(gate.visits, [&](const Visit& visit) {
       return visit.inside() && (!visitor || *visitor == visit.visitor);
     });

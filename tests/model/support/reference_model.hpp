@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "airlock/answer.hpp"
 #include "airlock/look.hpp"
+#include "airlock/outcome.hpp"
 #include "airlock/request.hpp"
 #include "airlock/store.hpp"
 #include "model/support/reference_rates.hpp"
@@ -54,8 +54,7 @@ class Model {
   void set_limit(const std::string& gate, std::optional<std::uint32_t> limit);
   void pause(const std::string& gate, Duration duration, const std::string& reporter);
   bool resume(const std::string& gate, const std::string& reporter);
-  std::size_t revoke(const std::string& gate, const std::optional<VisitorId>& visitor,
-                     Store::Revoke how);
+  std::size_t revoke(const std::string& gate, const std::optional<VisitorId>& visitor, Revoke how);
   bool purge(const std::string& gate);
   void end_owner(std::uint64_t owner);
   void collect();

@@ -24,10 +24,9 @@ using contract::Where;
 class Bench {
  public:
   explicit Bench(const StoreFactory& factory)
-      : under_test_(factory.make()),
-        store_(std::make_shared<airlock::testing::FaultyStore>(under_test_->store())) {}
+      : under_test_(factory.make()), store_(airlock::testing::FaultyStore(under_test_->store())) {}
 
-  [[nodiscard]] const std::shared_ptr<airlock::testing::FaultyStore>& store() { return store_; }
+  [[nodiscard]] const airlock::testing::FaultyStore& store() { return store_; }
   void after(Duration duration) { under_test_->advance(duration); }
   void wall_jumps(Duration by) { under_test_->jump_wall(by); }
 
@@ -38,7 +37,7 @@ class Bench {
 
  private:
   std::unique_ptr<contract::StoreUnderTest> under_test_;
-  std::shared_ptr<airlock::testing::FaultyStore> store_;
+  airlock::testing::FaultyStore store_;
 };
 
 // Granted, else a failure at the caller's line and something empty.
@@ -95,7 +94,7 @@ std::optional<StoreError> cause_of(const Step& step, Where where = Where()) {
 
 inline Visitor named(std::string_view name) { return {VisitorId::named(name), name}; }
 
-inline std::vector<std::string> holders(Store& store, const GateName& gate) {
+inline std::vector<std::string> holders(const Store& store, const GateName& gate) {
   std::vector<std::string> labels;
   if (const auto view = store.look(gate)) {
     for (const auto& holder : view->holders) labels.push_back(holder.label);
@@ -104,7 +103,7 @@ inline std::vector<std::string> holders(Store& store, const GateName& gate) {
 }
 
 // What is left of a rate at a gate.
-inline std::uint32_t remaining(Store& store, const GateName& gate, const Rate& rate) {
+inline std::uint32_t remaining(const Store& store, const GateName& gate, const Rate& rate) {
   if (const auto view = store.look(gate)) {
     for (const auto& tier : view->rates)
       if (tier.rate == rate) return tier.info.remaining;
@@ -114,16 +113,14 @@ inline std::uint32_t remaining(Store& store, const GateName& gate, const Rate& r
 
 class SealTest : public ::testing::TestWithParam<StoreFactory> {
  protected:
-  [[nodiscard]] const std::shared_ptr<airlock::testing::FaultyStore>& store() {
-    return bench_.store();
-  }
+  [[nodiscard]] const airlock::testing::FaultyStore& store() { return bench_.store(); }
   void after(Duration duration) { bench_.after(duration); }
   [[nodiscard]] Bench& bench() { return bench_; }
   [[nodiscard]] std::vector<std::string> holders(const GateName& gate) {
-    return seals::holders(*store(), gate);
+    return seals::holders(store(), gate);
   }
   [[nodiscard]] std::uint32_t remaining(const GateName& gate, const Rate& rate) {
-    return seals::remaining(*store(), gate, rate);
+    return seals::remaining(store(), gate, rate);
   }
 
  private:

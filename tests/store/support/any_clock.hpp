@@ -3,7 +3,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
 namespace airlock::testing {
 

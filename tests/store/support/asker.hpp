@@ -30,7 +30,7 @@ using Moment = std::chrono::steady_clock::time_point;
 // Enters a gate and leaves it again, every 20 ms unless told otherwise, and notes how it went.
 class Asker {
  public:
-  Asker(std::shared_ptr<Store> store, const GateName& gate,
+  Asker(Store store, const GateName& gate,
         std::chrono::milliseconds interval = std::chrono::milliseconds(20))
       : store_(std::move(store)), gate_(gate), interval_(interval), thread_([this] { run(); }) {}
   Asker(const Asker&) = delete;
@@ -127,12 +127,12 @@ class Asker {
     Visit visit{
         .asked = std::chrono::steady_clock::now(), .answered = {}, .fence = {}, .failure = {}};
     try {
-      const Answer answer = store_->admit(request);
+      const Answer answer = store_.admit(request);
       visit.answered = std::chrono::steady_clock::now();
       if (const auto* const granted = std::get_if<Granted>(&answer)) {
         visit.fence = granted->token.fence;
         note(visit);
-        (void)store_->release(granted->token);
+        (void)store_.release(granted->token);
         return;
       }
       visit.failure = "not granted";
@@ -149,7 +149,7 @@ class Asker {
     visits_.push_back(visit);
   }
 
-  const std::shared_ptr<Store> store_;
+  const Store store_;
   const GateName gate_;
   const std::chrono::milliseconds interval_;
   mutable std::mutex mutex_;

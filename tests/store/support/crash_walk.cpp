@@ -68,8 +68,8 @@ class Walk {
  public:
   explicit Walk(const CrashWalk& plan) : plan_(plan) {
     survivor_ = shm::make_store(options_in(dir_.path()), Clock::system());
-    if (!plan_.attaches) (void)survivor_->id();
-    plan_.before(*survivor_);
+    if (!plan_.attaches) (void)survivor_.id();
+    plan_.before(survivor_);
     has_survivor_ = access(file().c_str(), F_OK) == 0;
     if (plan_.after_a_death) die_in_step();
   }
@@ -123,12 +123,12 @@ class Walk {
     StoppingClock clock;
     const auto store = shm::make_store(options_in(dir_.path()), clock);
     if (!plan_.attaches) {
-      (void)store->id();
-      plan_.prepare(*store);
+      (void)store.id();
+      plan_.prepare(store);
     }
     ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
     raise(SIGSTOP);
-    plan_.step(*store);
+    plan_.step(store);
     raise(SIGSTOP);
   }
 
@@ -136,13 +136,13 @@ class Walk {
     const Child child([this] {
       StoppingClock clock;
       const auto store = shm::make_store(options_in(dir_.path()), clock);
-      (void)store->admit({.gate = "gate",
-                          .visitor = VisitorId::random(),
-                          .permits = Permits{.limit = 9, .ttl = std::chrono::hours(1)}});
+      (void)store.admit({.gate = "gate",
+                         .visitor = VisitorId::random(),
+                         .permits = Permits{.limit = 9, .ttl = std::chrono::hours(1)}});
       clock.armed = 1;
-      (void)store->admit({.gate = "gate",
-                          .visitor = VisitorId::random(),
-                          .permits = Permits{.limit = 9, .ttl = std::chrono::hours(1)}});
+      (void)store.admit({.gate = "gate",
+                         .visitor = VisitorId::random(),
+                         .permits = Permits{.limit = 9, .ttl = std::chrono::hours(1)}});
     });
     child.wait_until_stopped();
   }
@@ -162,7 +162,7 @@ class Walk {
   std::string check_in(const std::string& dir) const {
     try {
       const auto heir = shm::make_store(options_in(dir), Clock::system());
-      return plan_.check(*heir);
+      return plan_.check(heir);
     } catch (const std::exception& error) {
       return error.what();
     }
@@ -171,7 +171,7 @@ class Walk {
   const CrashWalk& plan_;
   TempDir dir_;
   TempDir copies_;
-  std::shared_ptr<Store> survivor_;
+  Store survivor_;
   bool has_survivor_ = false;
 };
 

@@ -15,18 +15,18 @@ namespace airlock {
 struct CrashWalk {
   const char* name;
   // By the process that goes on living. What it holds is bound to it.
-  std::function<void(Store& survivor)> before = [](Store&) {};
+  std::function<void(const Store& survivor)> before = [](const Store&) {};
   // By another that dies before, in the middle of a step.
   bool after_a_death = false;
   // By the process that will die, not led.
-  std::function<void(Store& dying)> prepare = [](Store&) {};
+  std::function<void(const Store& dying)> prepare = [](const Store&) {};
   // The operation, led. Gets a store that is attached, unless `attaches`.
-  std::function<void(Store& dying)> step;
+  std::function<void(const Store& dying)> step;
   bool attaches = false;
   // A long way, most of it far from the segment: led along its system calls and what follows each.
   bool by_calls = false;
   // What must hold in a copy; empty: it does, else what does not.
-  std::function<std::string(Store& heir)> check;
+  std::function<std::string(const Store& heir)> check;
 
   struct Result {
     std::uint64_t instructions = 0;

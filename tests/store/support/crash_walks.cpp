@@ -30,7 +30,7 @@ Request ask_for_all(std::string_view name) {
   return request;
 }
 
-Token enter(Store& store, const Request& request) {
+Token enter(const Store& store, const Request& request) {
   return std::get<Granted>(store.admit(request)).token;
 }
 
@@ -38,7 +38,7 @@ bool is_in(const Answer& answer) { return std::holds_alternative<Granted>(answer
 
 // After whatever happened: who is in and who waits are these and no others, the rest of the limit can
 // be had and no more, and in the end nothing is left.
-std::string check(Store& store, const std::vector<std::string>& in,
+std::string check(const Store& store, const std::vector<std::string>& in,
                   const std::vector<std::string>& waiting) {
   (void)store.admit(
       {.gate = "other", .visitor = VisitorId::random(), .permits = Permits{.limit = 1}});
@@ -76,20 +76,20 @@ std::string check(Store& store, const std::vector<std::string>& in,
 }
 
 auto expect(std::vector<std::string> in, std::vector<std::string> waiting = {}) {
-  return [in = std::move(in), waiting = std::move(waiting)](Store& heir) {
+  return [in = std::move(in), waiting = std::move(waiting)](const Store& heir) {
     return check(heir, in, waiting);
   };
 }
 
 // Whoever is next has been handed the slot, or is when somebody asks.
 auto expect_next(const std::string& next, std::vector<std::string> waiting) {
-  return [next, waiting = std::move(waiting)](Store& heir) -> std::string {
+  return [next, waiting = std::move(waiting)](const Store& heir) -> std::string {
     if (!is_in(heir.admit(ask_for_all(next)))) return next + " is not in";
     return check(heir, {next}, waiting);
   };
 }
 
-void keep(Store& survivor) { (void)enter(survivor, ask("ann")); }
+void keep(const Store& survivor) { (void)enter(survivor, ask("ann")); }
 
 Token g_token{.gate = "-"};  // Of the process that dies.
 
@@ -99,12 +99,12 @@ std::vector<CrashWalk> crash_walks() {
   std::vector<CrashWalk> walks;
   walks.push_back({.name = "acquire",
                    .before = keep,
-                   .step = [](Store& store) { (void)store.admit(ask("bob")); },
+                   .step = [](const Store& store) { (void)store.admit(ask("bob")); },
                    .check = expect({"ann"})});
   walks.push_back({.name = "acquire at a new gate",
                    .before = keep,
                    .step =
-                       [](Store& store) {
+                       [](const Store& store) {
                          Request request = ask("bob");
                          request.gate = "new";
                          (void)store.admit(request);
@@ -112,32 +112,32 @@ std::vector<CrashWalk> crash_walks() {
                    .check = expect({"ann"})});
   walks.push_back({.name = "release",
                    .before = keep,
-                   .prepare = [](Store& store) { g_token = enter(store, ask("bob")); },
-                   .step = [](Store& store) { store.release(g_token); },
+                   .prepare = [](const Store& store) { g_token = enter(store, ask("bob")); },
+                   .step = [](const Store& store) { store.release(g_token); },
                    .check = expect({"ann"})});
   walks.push_back({.name = "renew",
                    .before = keep,
-                   .prepare = [](Store& store) { g_token = enter(store, ask("bob")); },
-                   .step = [](Store& store) { (void)store.renew(g_token, 2h); },
+                   .prepare = [](const Store& store) { g_token = enter(store, ask("bob")); },
+                   .step = [](const Store& store) { (void)store.renew(g_token, 2h); },
                    .check = expect({"ann"})});
   walks.push_back({.name = "enqueue",
                    .before =
-                       [](Store& survivor) {
+                       [](const Store& survivor) {
                          (void)enter(survivor, ask_for_all("ann"));
                          (void)survivor.admit(ask("bob", true));
                        },
-                   .step = [](Store& store) { (void)store.admit(ask("cid", true)); },
+                   .step = [](const Store& store) { (void)store.admit(ask("cid", true)); },
                    .check = expect({"ann"}, {"bob"})});
   walks.push_back({.name = "leave",
                    .before =
-                       [](Store& survivor) {
+                       [](const Store& survivor) {
                          (void)enter(survivor, ask_for_all("ann"));
                          (void)survivor.admit(ask("bob", true));
                        },
-                   .prepare = [](Store& store) { (void)store.admit(ask("cid", true)); },
-                   .step = [](Store& store) { store.leave("gate", VisitorId::named("cid")); },
+                   .prepare = [](const Store& store) { (void)store.admit(ask("cid", true)); },
+                   .step = [](const Store& store) { store.leave("gate", VisitorId::named("cid")); },
                    .check = expect({"ann"}, {"bob"})});
-  const auto wait_for_all = [](Store& survivor) {
+  const auto wait_for_all = [](const Store& survivor) {
     for (const char* name : {"bob", "cid"}) {
       Request request = ask_for_all(name);
       request.line.join = true;
@@ -149,7 +149,7 @@ std::vector<CrashWalk> crash_walks() {
   // The dying process is in before the others join, so it prepares the whole scene but for itself.
   walks.push_back({.name = "hand-over",
                    .prepare =
-                       [](Store& store) {
+                       [](const Store& store) {
                          Request request = ask_for_all("dying");
                          g_token = enter(store, request);
                          for (const char* name : {"bob", "cid"}) {
@@ -161,11 +161,11 @@ std::vector<CrashWalk> crash_walks() {
                            (void)store.admit(waits);
                          }
                        },
-                   .step = [](Store& store) { store.release(g_token); },
+                   .step = [](const Store& store) { store.release(g_token); },
                    .check = expect_next("bob", {"cid"})});
   walks.push_back({.name = "claim",
                    .before =
-                       [wait_for_all](Store& survivor) {
+                       [wait_for_all](const Store& survivor) {
                          (void)enter(survivor, ask_for_all("ann"));
                          Request dying = ask_for_all("dying");
                          dying.line.join = true;
@@ -175,27 +175,27 @@ std::vector<CrashWalk> crash_walks() {
                          wait_for_all(survivor);
                        },
                    .prepare =
-                       [](Store& store) {
+                       [](const Store& store) {
                          // Asks, so that it is bound to this process, and is then handed the slot.
                          Request dying = ask_for_all("dying");
                          dying.line.join = true;
                          dying.line.patience = 1h;
                          (void)store.admit(dying);
-                         store.revoke("gate", VisitorId::named("ann"), Store::Revoke::now);
+                         store.revoke("gate", VisitorId::named("ann"), Revoke::now);
                        },
-                   .step = [](Store& store) { (void)store.admit(ask_for_all("dying")); },
+                   .step = [](const Store& store) { (void)store.admit(ask_for_all("dying")); },
                    .check = expect_next("bob", {"cid"})});
   walks.push_back({.name = "two gates of a group",
                    .before = keep,
                    .step =
-                       [](Store& store) {
+                       [](const Store& store) {
                          Request a = ask("bob");
                          Request b = ask("bob");
                          a.gate = "g/a";
                          b.gate = "g/b";
                          (void)store.admit_all(std::array{a, b});
                        },
-                   .check = [](Store& heir) -> std::string {
+                   .check = [](const Store& heir) -> std::string {
                      for (const char* gate : {"g/a", "g/b"}) {
                        Request all = ask_for_all("all");
                        all.gate = gate;
@@ -206,16 +206,16 @@ std::vector<CrashWalk> crash_walks() {
   walks.push_back({.name = "recover",
                    .before = keep,
                    .after_a_death = true,
-                   .step = [](Store& store) { (void)store.admit(ask("bob")); },
+                   .step = [](const Store& store) { (void)store.admit(ask("bob")); },
                    .check = expect({"ann"})});
   walks.push_back({.name = "attach",
                    .before = keep,
-                   .step = [](Store& store) { (void)store.id(); },
+                   .step = [](const Store& store) { (void)store.id(); },
                    .attaches = true,
                    .by_calls = true,
                    .check = expect({"ann"})});
   walks.push_back({.name = "create",
-                   .step = [](Store& store) { (void)store.admit(ask("bob")); },
+                   .step = [](const Store& store) { (void)store.admit(ask("bob")); },
                    .attaches = true,
                    .by_calls = true,
                    .check = expect({})});

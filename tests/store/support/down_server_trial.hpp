@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
-#include "airlock/keyed_bulkhead.hpp"
 #include "airlock/store.hpp"
 #include "store/support/redis_bare_cluster.hpp"
 #include "store/support/redis_server.hpp"
@@ -99,7 +99,7 @@ class DownServerTrial {
       if (cluster_.owner_of(gate.group()) != lost_) gates.push_back(gate);
     }
     std::uint64_t left = 0;
-    for (const GateCounts& counts : store_->counts(gates)) left += counts.in_use;
+    for (const GateCounts& counts : store_.counts(gates)) left += counts.in_use;
     return left;
   }
 
@@ -121,7 +121,7 @@ class DownServerTrial {
 
   BareCluster& cluster_;
   const Duration timeout_;
-  const std::shared_ptr<Store> store_;
+  const Store store_;
   const KeyedBulkhead bulkhead_;
   std::vector<std::atomic<std::uint32_t>> inside_;
   std::size_t lost_ = 0;

@@ -22,11 +22,11 @@ Request ask(std::string_view name, const GateName& gate = "gate", std::uint32_t 
   return request;
 }
 
-Token admit(Store& store, std::string_view name) {
+Token admit(const Store& store, std::string_view name) {
   return std::get<Granted>(store.admit(ask(name))).token;
 }
 
-Token held_by(Store& store, std::string_view name) {
+Token held_by(const Store& store, std::string_view name) {
   const auto view = store.look("gate");
   for (const HolderView& holder : view->holders) {
     if (holder.visitor == visitor(name)) {
@@ -36,10 +36,10 @@ Token held_by(Store& store, std::string_view name) {
   throw std::logic_error("it holds nothing");
 }
 
-void nothing(Store& /*store*/) {}
+void nothing(const Store& /*store*/) {}
 
 // Two inside, two in line.
-void fill(Store& store) {
+void fill(const Store& store) {
   for (const char* name : {"ann", "bob", "cid", "dan"}) (void)store.admit(ask(name));
 }
 
@@ -72,80 +72,80 @@ std::string text_of(const GateView& view) {
 }  // namespace
 
 std::vector<FailingStep> failing_steps() {
-  const auto leave_cid = [](Store& store) { store.leave("gate", visitor("cid")); };
+  const auto leave_cid = [](const Store& store) { store.leave("gate", visitor("cid")); };
   return {
-      {"the first", nothing, [](Store& store) { (void)admit(store, "ann"); }},
-      {"admit", [](Store& store) { (void)admit(store, "ann"); },
-       [](Store& store) { (void)admit(store, "bob"); }},
-      {"admit with rates", [](Store& store) { (void)admit(store, "ann"); },
-       [](Store& store) {
+      {"the first", nothing, [](const Store& store) { (void)admit(store, "ann"); }},
+      {"admit", [](const Store& store) { (void)admit(store, "ann"); },
+       [](const Store& store) { (void)admit(store, "bob"); }},
+      {"admit with rates", [](const Store& store) { (void)admit(store, "ann"); },
+       [](const Store& store) {
          Request request = ask("bob");
          request.rates = {&kRate, 1};
          (void)store.admit(request);
        }},
-      {"join", fill, [](Store& store) { (void)store.admit(ask("eve")); }},
+      {"join", fill, [](const Store& store) { (void)store.admit(ask("eve")); }},
       {"claim",
-       [](Store& store) {
+       [](const Store& store) {
          fill(store);
          (void)store.release(held_by(store, "ann"));
        },
-       [](Store& store) { (void)store.admit(ask("cid")); }},
-      {"admit_all", [](Store& store) { (void)admit(store, "ann"); },
-       [](Store& store) {
+       [](const Store& store) { (void)store.admit(ask("cid")); }},
+      {"admit_all", [](const Store& store) { (void)admit(store, "ann"); },
+       [](const Store& store) {
          const std::vector<Request> requests = {ask("eve", "group/a"), ask("eve", "group/b")};
          (void)store.admit_all(requests);
        }},
       {"leave", fill, leave_cid},
       {"refund",
-       [](Store& store) {
+       [](const Store& store) {
          Request request = ask("bob");
          request.rates = {&kRate, 1};
          (void)store.admit(request);
        },
-       [](Store& store) {
+       [](const Store& store) {
          Request request = ask("bob");
          request.rates = {&kRate, 1};
          store.refund(request);
        }},
-      {"renew", fill, [](Store& store) { (void)store.renew(held_by(store, "ann"), 2h); }},
+      {"renew", fill, [](const Store& store) { (void)store.renew(held_by(store, "ann"), 2h); }},
       {"release and hand over", fill,
-       [](Store& store) { (void)store.release(held_by(store, "ann")); }},
-      {"release", [](Store& store) { (void)admit(store, "ann"); },
-       [](Store& store) { (void)store.release(held_by(store, "ann")); }},
-      {"disown", fill, [](Store& store) { (void)store.disown(held_by(store, "ann")); }},
+       [](const Store& store) { (void)store.release(held_by(store, "ann")); }},
+      {"release", [](const Store& store) { (void)admit(store, "ann"); },
+       [](const Store& store) { (void)store.release(held_by(store, "ann")); }},
+      {"disown", fill, [](const Store& store) { (void)store.disown(held_by(store, "ann")); }},
       {"adopt",
-       [](Store& store) {
+       [](const Store& store) {
          fill(store);
          (void)store.disown(held_by(store, "ann"));
        },
-       [](Store& store) { (void)store.adopt(held_by(store, "ann")); }},
-      {"look", fill, [](Store& store) { (void)store.look("gate"); }},
+       [](const Store& store) { (void)store.adopt(held_by(store, "ann")); }},
+      {"look", fill, [](const Store& store) { (void)store.look("gate"); }},
       {"counts", fill,
-       [](Store& store) {
+       [](const Store& store) {
          (void)store.counts(std::vector<GateName>{"gate", "none"});
        }},
-      {"list", fill, [](Store& store) { (void)store.list(); }},
-      {"set_limit", fill, [](Store& store) { store.set_limit("gate", 3); }},
-      {"pause", fill, [](Store& store) { store.pause("gate", 1min, "reporter"); }},
+      {"list", fill, [](const Store& store) { (void)store.list(); }},
+      {"set_limit", fill, [](const Store& store) { store.set_limit("gate", 3); }},
+      {"pause", fill, [](const Store& store) { store.pause("gate", 1min, "reporter"); }},
       {"resume",
-       [](Store& store) {
+       [](const Store& store) {
          fill(store);
          store.pause("gate", 1min);
        },
-       [](Store& store) { (void)store.resume("gate"); }},
+       [](const Store& store) { (void)store.resume("gate"); }},
       {"revoke", fill,
-       [](Store& store) { (void)store.revoke("gate", visitor("ann"), Store::Revoke::now); }},
-      {"purge", fill, [](Store& store) { (void)store.purge("gate"); }},
+       [](const Store& store) { (void)store.revoke("gate", visitor("ann"), Revoke::now); }},
+      {"purge", fill, [](const Store& store) { (void)store.purge("gate"); }},
       {"watch", fill,
-       [](Store& store) {
+       [](const Store& store) {
          (void)store.watch("gate", visitor("cid"), [] {});
          store.unwatch("gate", visitor("cid"));
        }},
-      {"collect", fill, [](Store& store) { store.collect(); }},
+      {"collect", fill, [](const Store& store) { store.collect(); }},
   };
 }
 
-std::string state_of(Store& store) {
+std::string state_of(const Store& store) {
   std::string state;
   for (const std::string& name : store.list()) {
     if (const auto view = store.look(name); view && !is_idle(*view)) state += text_of(*view);
@@ -164,7 +164,7 @@ std::string FailedStep::wrong() const {
          "when complete:\n" + complete + "now:\n" + after;
 }
 
-FailedStep::Said said_by(const std::function<void(Store&)>& step, Store& store) try {
+FailedStep::Said said_by(const std::function<void(const Store&)>& step, const Store& store) try {
   step(store);
   return FailedStep::Said::done;
 } catch (const StoreError& error) {

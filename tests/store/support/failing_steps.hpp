@@ -14,14 +14,14 @@ namespace airlock {
 
 struct FailingStep {
   std::string name;
-  std::function<void(Store&)> prepare;
-  std::function<void(Store&)> step;
+  std::function<void(const Store&)> prepare;
+  std::function<void(const Store&)> step;
 };
 
 [[nodiscard]] std::vector<FailingStep> failing_steps();
 
 // All that can be seen of it, without counters and fences, which may have gone on.
-[[nodiscard]] std::string state_of(Store& store);
+[[nodiscard]] std::string state_of(const Store& store);
 
 // What came of a step in which something was refused.
 struct FailedStep {
@@ -35,6 +35,7 @@ struct FailedStep {
 };
 
 // Runs it; what it throws is what it said.
-[[nodiscard]] FailedStep::Said said_by(const std::function<void(Store&)>& step, Store& store);
+[[nodiscard]] FailedStep::Said said_by(const std::function<void(const Store&)>& step,
+                                       const Store& store);
 
 }  // namespace airlock

@@ -50,15 +50,15 @@ inline ChaosRow try_failover(RedisSentinels& sentinels, Loss loss) {
   EXPECT_FALSE(late) << asker.story(promoted);
   asker.expect_growing_fences();
   const auto checker = opened("&timeout=5s");
-  (void)checker->look("plain0");
+  (void)checker.look("plain0");
   EXPECT_GT(acknowledged.count(), 0U);
-  const std::size_t lost = acknowledged.lost_at(*checker);
+  const std::size_t lost = acknowledged.lost_at(checker);
   EXPECT_EQ(lost, 0U) << "of " << acknowledged.count();
   std::cout << (loss == Loss::killed ? "killed: " : "stopped: ")
             << "sentinels without a primary for " << failover.outage.count() << " ms, clients for "
             << asker.longest_outage().count() << " ms; handed over in " << handed_over.count()
             << " ms; of " << acknowledged.count() << " acknowledged grants 0 lost, of "
-            << plain.count() << " others " << plain.lost_at(*checker) << std::endl;
+            << plain.count() << " others " << plain.lost_at(checker) << std::endl;
   sentinels.bring_back();
   // What the new primary does not know, it would grant again.
   return {.faults = 1,

@@ -18,7 +18,7 @@ namespace airlock::testing {
 // Enters gates again and again, never leaves them, and notes what it was granted.
 class Grants {
  public:
-  Grants(std::shared_ptr<Store> store, const std::string& gate, std::size_t threads)
+  Grants(Store store, const std::string& gate, std::size_t threads)
       : store_(std::move(store)), tokens_(threads) {
     for (std::size_t i = 0; i < threads; ++i) {
       threads_.emplace_back([this, i, name = gate + std::to_string(i)] { run(name, tokens_[i]); });
@@ -41,7 +41,7 @@ class Grants {
     for (const auto& tokens : tokens_) sum += tokens.size();
     return sum;
   }
-  [[nodiscard]] std::size_t lost_at(Store& store) const {
+  [[nodiscard]] std::size_t lost_at(const Store& store) const {
     constexpr std::size_t kTogether = 100;
     std::vector<RenewItem> items;
     for (const auto& tokens : tokens_) {
@@ -62,10 +62,10 @@ class Grants {
   void run(const std::string& gate, std::vector<Token>& tokens) {
     while (!stopping_) {
       try {
-        const Answer answer = store_->admit({.gate = gate,
-                                             .visitor = VisitorId::random(),
-                                             .permits = Permits{.limit = 1'000'000, .ttl = kTtl},
-                                             .hold = Hold::detached});
+        const Answer answer = store_.admit({.gate = gate,
+                                            .visitor = VisitorId::random(),
+                                            .permits = Permits{.limit = 1'000'000, .ttl = kTtl},
+                                            .hold = Hold::detached});
         if (const auto* const granted = std::get_if<Granted>(&answer)) {
           tokens.push_back(granted->token);
         }
@@ -75,7 +75,7 @@ class Grants {
     }
   }
 
-  const std::shared_ptr<Store> store_;
+  const Store store_;
   std::vector<std::vector<Token>> tokens_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopping_ = false;

@@ -100,7 +100,7 @@ class Worker {
   void run() {
     doing(Doing::attach, 0);
     store_ = shm::make_store({.dir = dir_, .timeout = 10s}, Clock::system());
-    (void)store_->id();
+    (void)store_.id();
     done();
     // Most sleep with what they hold, so that those at work, and the dying, get on.
     while (!board_.failed) {
@@ -187,7 +187,7 @@ class Worker {
       weights_[gate] = 1 + below(kGates[gate].limit > 2 ? 2 : 1);
     }
     doing(join ? Doing::join : Doing::admit, gate);
-    const Answer answer = store_->admit(request(gate, join));
+    const Answer answer = store_.admit(request(gate, join));
     if (const auto* granted = std::get_if<Granted>(&answer)) {
       entered(gate, *granted, weights_[gate]);
     } else if (std::holds_alternative<Queued>(answer)) {
@@ -200,7 +200,7 @@ class Worker {
     if (!holding_[gate]) return;
     doing(Doing::release, gate);
     set_held(gate, 0);
-    if (!store_->release(holding_[gate]->token))
+    if (!store_.release(holding_[gate]->token))
       fail(board_, Wrong::over_admission, "release", "what is held is gone");
     holding_[gate].reset();
     done();
@@ -209,7 +209,7 @@ class Worker {
   void renew(std::size_t gate) {
     if (!holding_[gate]) return;
     doing(Doing::renew, gate);
-    if (store_->renew(holding_[gate]->token, 1h) != Renewal::renewed) {
+    if (store_.renew(holding_[gate]->token, 1h) != Renewal::renewed) {
       fail(board_, Wrong::over_admission, "renew", "what is held is gone");
     }
     done();
@@ -219,7 +219,7 @@ class Worker {
   void pass_on(std::size_t gate) {
     if (!holding_[gate]) return;
     doing(Doing::adopt, gate);
-    if (!store_->adopt(holding_[gate]->token))
+    if (!store_.adopt(holding_[gate]->token))
       fail(board_, Wrong::over_admission, "adopt", "what is held is gone");
     done();
   }
@@ -227,7 +227,7 @@ class Worker {
   void leave(std::size_t gate) {
     if (!waiting_[gate]) return;
     doing(Doing::leave, gate);
-    store_->leave(kGates[gate].name, visitors_[gate]);
+    store_.leave(kGates[gate].name, visitors_[gate]);
     waiting_[gate] = false;
     done();
   }
@@ -239,7 +239,7 @@ class Worker {
     visitors_[kPairA] = visitors_[kPairB] = VisitorId::random();
     weights_[kPairA] = weights_[kPairB] = 1;
     const std::array requests = {request(kPairA, false), request(kPairB, false)};
-    const GroupAnswer answer = store_->admit_all(requests);
+    const GroupAnswer answer = store_.admit_all(requests);
     if (answer) {
       entered(kPairA, answer.granted[0], 1);
       entered(kPairB, answer.granted[1], 1);
@@ -249,7 +249,7 @@ class Worker {
 
   void look(std::size_t gate) {
     doing(Doing::look, gate);
-    const auto view = store_->look(kGates[gate].name);
+    const auto view = store_.look(kGates[gate].name);
     if (view && view->counts.in_use > kGates[gate].limit)
       fail(board_, Wrong::over_admission, "look", "more than the limit");
     done();
@@ -286,7 +286,7 @@ class Worker {
   std::uint32_t workers_;
   std::string dir_;
   std::mt19937_64 random_;
-  std::shared_ptr<Store> store_;
+  Store store_;
   std::array<std::optional<Holding>, kGates.size()> holding_;
   std::array<bool, kGates.size()> waiting_{};
   std::array<VisitorId, kGates.size()> visitors_{};
@@ -385,16 +385,16 @@ class Controller {
       const Request all{.gate = gate.name,
                         .visitor = VisitorId::random(),
                         .permits = Permits{.limit = gate.limit, .weight = gate.limit}};
-      Answer answer = store->admit(all);
+      Answer answer = store.admit(all);
       for (int i = 0; i < 100 && !std::holds_alternative<Granted>(answer); ++i) {
         std::this_thread::sleep_for(20ms);
-        answer = store->admit(all);
+        answer = store.admit(all);
       }
       // Who died last is found within a few milliseconds.
-      auto view = store->look(gate.name);
+      auto view = store.look(gate.name);
       for (int i = 0; i < 100 && view->counts.waiting != 0; ++i) {
         std::this_thread::sleep_for(20ms);
-        view = store->look(gate.name);
+        view = store.look(gate.name);
       }
       if (!std::holds_alternative<Granted>(answer)) {
         const std::string text = std::string(gate.name) + ": in use " +
@@ -406,9 +406,9 @@ class Controller {
       if (view->counts.in_use != gate.limit || view->counts.waiting != 0) {
         fail(*board_, Wrong::leak, "somebody is left in the line", gate.name);
       }
-      (void)store->release(std::get<Granted>(answer).token);
+      (void)store.release(std::get<Granted>(answer).token);
       const GateName name(gate.name);
-      if (store->counts({&name, 1}).front().in_use != 0)
+      if (store.counts({&name, 1}).front().in_use != 0)
         fail(*board_, Wrong::leak, "not empty", gate.name);
     }
   }

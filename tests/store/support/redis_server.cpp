@@ -41,9 +41,9 @@ std::string unused_prefix() {
   return "test" + std::to_string(++number);
 }
 
-void deliver_news(Store& store) { redis::deliver_messages(store); }
+void deliver_news(const Store& store) { redis::deliver_messages(store); }
 
-std::shared_ptr<Store> redis_store(Clock& clock) {
+Store redis_store(Clock& clock) {
   return redis::make_store({.address = RedisServer::shared().least_address(),
                             .prefix = unused_prefix(),
                             .timeout = 5s,

@@ -106,7 +106,8 @@ bool is_valid(const Operation& operation) try {
   return false;
 }
 
-Reply perform(Store& store, const Operation& operation, const Token& token, std::size_t gates) try {
+Reply perform(const Store& store, const Operation& operation, const Token& token,
+              std::size_t gates) try {
   const std::string gate = gate_text(operation.gate);
   const VisitorId visitor = visitor_id(operation.visitor);
   std::vector<Request> requests;
@@ -165,7 +166,7 @@ RedisTwins::RedisTwins(std::uint64_t seed, const Profile& profile, std::size_t l
   touch_all();
 }
 
-std::shared_ptr<Store> RedisTwins::open(const std::string& prefix, const redis::Scripts& scripts) {
+Store RedisTwins::open(const std::string& prefix, const redis::Scripts& scripts) {
   return redis::make_store({.address = testing::RedisServer::shared().address(),
                             .prefix = prefix,
                             .timeout = 10s,
@@ -199,7 +200,7 @@ void RedisTwins::pass_time(const Operation& operation) {
 std::string RedisTwins::apply(const Operation& operation) {
   pass_time(operation);
   if (operation.step == Step::end_owner || !is_valid(operation)) return {};
-  TokenPair token{{77, "g/0", {}, 1}, {store_->id(), "g/0", {}, 1}};
+  TokenPair token{{77, "g/0", {}, 1}, {store_.id(), "g/0", {}, 1}};
   if (!tokens_.empty()) token = tokens_[operation.token % tokens_.size()];
   const Reply rules = perform_rules(operation, token.rules);
   const Reply redis = perform_redis(operation, token.redis);
@@ -227,9 +228,9 @@ Reply RedisTwins::perform_rules(const Operation& operation, const Token& token) 
 }
 
 Reply RedisTwins::perform_redis(const Operation& operation, Token token) {
-  const Reply reply = trial::perform(*store_, operation, token, profile_.gates);
-  token.store = slow_store_->id();
-  const Reply slow = trial::perform(*slow_store_, operation, token, profile_.gates);
+  const Reply reply = trial::perform(store_, operation, token, profile_.gates);
+  token.store = slow_store_.id();
+  const Reply slow = trial::perform(slow_store_, operation, token, profile_.gates);
   compare("without fast paths", std::visit(Text(), slow), std::visit(Text(), reply));
   return reply;
 }
@@ -263,8 +264,8 @@ void RedisTwins::look_at(const std::string& gate) {
   model::Draw draw(seed_);
   model::Moment moment{clock_.now().count(), clock_.wall().count(), draw};
   compare_keys(gate);
-  compare(gate, text_of(shard_.look(gate, gate_hash(gate), moment)), text_of(store_->look(gate)));
-  (void)slow_store_->look(gate);
+  compare(gate, text_of(shard_.look(gate, gate_hash(gate), moment)), text_of(store_.look(gate)));
+  (void)slow_store_.look(gate);
 }
 
 void RedisTwins::compare_keys(const std::string& gate) {

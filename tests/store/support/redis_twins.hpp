@@ -12,11 +12,12 @@
 #include "model/support/perform.hpp"
 #include "store/redis/connection.hpp"
 #include "store/support/redis_server.hpp"
+#include "testing/stepped_clock.hpp"
 
 namespace airlock::trial {
 
 // One step asked of a store that has these gates.
-[[nodiscard]] Reply perform(Store& store, const Operation& operation, const Token& token,
+[[nodiscard]] Reply perform(const Store& store, const Operation& operation, const Token& token,
                             std::size_t gates);
 // Whether a store takes it, whatever its state.
 [[nodiscard]] bool is_valid(const Operation& operation);
@@ -53,8 +54,7 @@ class RedisTwins {
   void look_at(const std::string& gate);
   [[nodiscard]] Reply perform_rules(const Operation& operation, const Token& token);
   [[nodiscard]] Reply perform_redis(const Operation& operation, Token token);
-  [[nodiscard]] std::shared_ptr<Store> open(const std::string& prefix,
-                                            const redis::Scripts& scripts);
+  [[nodiscard]] Store open(const std::string& prefix, const redis::Scripts& scripts);
   void compare_keys(const std::string& gate);
 
   Profile profile_;
@@ -62,7 +62,7 @@ class RedisTwins {
   std::size_t steps_ = 0;
   std::mt19937 seeds_;
   std::uint32_t seed_ = 1;
-  testing::ManualClock clock_;
+  internal::SteppedClock clock_;
   Instant last_touch_{0};
 
   Listener listener_;
@@ -71,8 +71,8 @@ class RedisTwins {
   model::Shard shard_;
   const std::string prefix_ = testing::unused_prefix();
   const std::string slow_prefix_ = testing::unused_prefix();
-  std::shared_ptr<Store> store_;
-  std::shared_ptr<Store> slow_store_;
+  Store store_;
+  Store slow_store_;
   redis::Connection connection_;
 
   std::deque<TokenPair> tokens_;          // Newest first.

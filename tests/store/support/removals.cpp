@@ -14,6 +14,7 @@
 #include "airlock/testing.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/temp_dir.hpp"
+#include "testing/stepped_clock.hpp"
 
 namespace airlock {
 namespace {
@@ -67,8 +68,8 @@ class Removals {
     while (last_id_ == before) {
       clock_.advance(1s);
       attempt([this] {
-        (void)store_->admit(ask("remover", 1000));
-        last_id_ = store_->id();
+        (void)store_.admit(ask("remover", 1000));
+        last_id_ = store_.id();
       });
     }
   }
@@ -93,11 +94,11 @@ class Removals {
     const std::string name = "visitor " + std::to_string(number);
     while (!stopping_) {
       attempt([&] {
-        const Answer answer = store_->admit(ask(name, 1000));
+        const Answer answer = store_.admit(ask(name, 1000));
         const auto* granted = std::get_if<Granted>(&answer);
         if (granted == nullptr) return;
         ++admissions_;
-        (void)store_->release(granted->token);
+        (void)store_.release(granted->token);
       });
       if (number % 4 == 0) attempt([&] { wait_in_line(name); });
     }
@@ -108,18 +109,17 @@ class Removals {
     Request request = ask(name + " waits", 1000);
     request.permits->weight = 1000;
     request.line.join = true;
-    (void)store_->admit(request);
-    (void)store_->watch(request.gate, request.visitor,
-                        [this] { attempt([this] { (void)store_->look("gate"); }); });
-    (void)store_->leave(request.gate, request.visitor);
-    store_->unwatch(request.gate, request.visitor);
+    (void)store_.admit(request);
+    (void)store_.watch(request.gate, request.visitor,
+                       [this] { attempt([this] { (void)store_.look("gate"); }); });
+    (void)store_.leave(request.gate, request.visitor);
+    store_.unwatch(request.gate, request.visitor);
   }
 
   const RemovalPlan plan_;
   const TempDir dir_;
-  testing::ManualClock clock_;
-  std::shared_ptr<Store> store_ =
-      shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 60s}, clock_);
+  internal::SteppedClock clock_;
+  Store store_ = shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 60s}, clock_);
   std::atomic<bool> stopping_ = false;
   std::atomic<std::uint64_t> admissions_ = 0;
   std::atomic<std::uint64_t> unexpected_ = 0;

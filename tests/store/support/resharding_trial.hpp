@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "store/support/asker.hpp"
 #include "store/support/redis_cluster.hpp"
@@ -122,7 +122,7 @@ class ReshardingTrial {
   void enter(Gate& gate, bool waits) {
     const Airlock airlock(store_, gate.name, {.limit = 1, .ttl = std::chrono::seconds(30)});
     Outcome<Lease> lease =
-        airlock.enter({.max_wait = waits ? std::chrono::seconds(20) : std::chrono::seconds(0)});
+        airlock.try_enter_for(waits ? std::chrono::seconds(20) : std::chrono::seconds(0));
     ++visits_;
     if (!lease) {
       ++(waits ? late_ : refused_);
@@ -141,7 +141,7 @@ class ReshardingTrial {
                           .visitor = visitor,
                           .permits = Permits{.limit = 1}});
     }
-    const GroupAnswer answer = store_->admit_all(requests);
+    const GroupAnswer answer = store_.admit_all(requests);
     ++visits_;
     if (!answer) {
       ++refused_;
@@ -150,7 +150,7 @@ class ReshardingTrial {
     for (std::size_t i = 0; i < 2; ++i) come_in(gates_[kGates + 2 * group + i]);
     for (std::size_t i = 0; i < 2; ++i) --gates_[kGates + 2 * group + i].inside;
     for (const Granted& granted : answer.granted) {
-      if (!store_->release(granted.token)) ++gone_;
+      if (!store_.release(granted.token)) ++gone_;
     }
   }
 
@@ -179,7 +179,7 @@ class ReshardingTrial {
 
   void expect_counted() {
     for (const Gate& gate : gates_) {
-      const auto view = store_->look(gate.name);
+      const auto view = store_.look(gate.name);
       ASSERT_TRUE(view) << gate.name;
       EXPECT_EQ(view->counters.granted, gate.entered) << gate.name;
       left_ += view->counts.holders + view->counts.waiting;
@@ -198,13 +198,13 @@ class ReshardingTrial {
     EXPECT_EQ(lost, 0U) << "of " << leases_.size() << " leases";
     std::size_t held = 0;
     for (std::size_t i = 0; i < kLeaseGates; ++i) {
-      held += store_->look("leases" + std::to_string(i))->counts.holders;
+      held += store_.look("leases" + std::to_string(i))->counts.holders;
     }
     EXPECT_EQ(held, kLeases);
   }
 
   RedisCluster& cluster_;
-  const std::shared_ptr<Store> store_;
+  const Store store_;
   std::deque<Gate> gates_;
   std::vector<Lease> leases_;
   std::atomic<std::uint64_t> visits_ = 0;

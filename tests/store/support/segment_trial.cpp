@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::array kRates = {Rate{.count = 5, .period = 1s},
-                               Rate{Rate::Algorithm::sliding_window, 5, 2s, 0},
-                               Rate{Rate::Algorithm::fixed_window, 5, 3s, 0}};
+                               Rate{5, 2s, 0, Rate::Algorithm::sliding_window},
+                               Rate{5, 3s, 0, Rate::Algorithm::fixed_window}};
 
 Request request(int visitor, const char* gate, Order order) {
   Request request{.gate = gate,
@@ -50,7 +50,7 @@ void SegmentTrial::attach() {
   store_ = shm::make_store({.dir = dir_.path(), .size = 16U << 20, .timeout = 20ms}, *clock_);
 }
 
-void SegmentTrial::detach() { store_.reset(); }
+void SegmentTrial::detach() { store_ = {}; }
 
 std::uint64_t SegmentTrial::size() const {
   std::uint64_t size = 0;
@@ -87,19 +87,19 @@ std::uint64_t SegmentTrial::use() {
   };
   for (int i = 0; i < 3; ++i) {
     for (const char* gate : {"fifo", "lottery", "aging", "large"}) {
-      try_to([&] { (void)store_->look(gate); });
-      try_to([&] { (void)store_->admit(request(i, gate, order_of(gate))); });
-      try_to([&] { (void)store_->admit(request(100 + i, gate, order_of(gate))); });
-      try_to([&] { store_->leave(gate, VisitorId::named("v5")); });
-      try_to([&] { (void)store_->revoke(gate, VisitorId::named("v1"), Store::Revoke::now); });
+      try_to([&] { (void)store_.look(gate); });
+      try_to([&] { (void)store_.admit(request(i, gate, order_of(gate))); });
+      try_to([&] { (void)store_.admit(request(100 + i, gate, order_of(gate))); });
+      try_to([&] { store_.leave(gate, VisitorId::named("v5")); });
+      try_to([&] { (void)store_.revoke(gate, VisitorId::named("v1"), Revoke::now); });
     }
-    try_to([&] { (void)store_->release(token_); });
-    try_to([&] { (void)store_->renew(token_, 1min); });
-    try_to([&] { (void)store_->list(); });
-    try_to([&] { store_->pause("fifo", 1s); });
-    try_to([&] { (void)store_->purge("lottery"); });
+    try_to([&] { (void)store_.release(token_); });
+    try_to([&] { (void)store_.renew(token_, 1min); });
+    try_to([&] { (void)store_.list(); });
+    try_to([&] { store_.pause("fifo", 1s); });
+    try_to([&] { (void)store_.purge("lottery"); });
     clock_->advance(20s);
-    try_to([&] { store_->collect(); });
+    try_to([&] { store_.collect(); });
   }
   return errors;
 }
@@ -120,7 +120,7 @@ void SegmentTrial::fill() {
   attach();
   for (const char* gate : {"fifo", "lottery", "aging"}) {
     for (int i = 0; i < 12; ++i) {
-      const Answer answer = store_->admit(request(i, gate, order_of(gate)));
+      const Answer answer = store_.admit(request(i, gate, order_of(gate)));
       if (const auto* granted = std::get_if<Granted>(&answer)) token_ = granted->token;
     }
   }
@@ -128,10 +128,10 @@ void SegmentTrial::fill() {
     Request many = request(i, "large", Order::fifo);
     many.permits->limit = 1000;
     many.rates = {};
-    (void)store_->admit(many);
+    (void)store_.admit(many);
   }
-  store_->pause("fifo", 1h, "reporter");
-  store_->set_limit("aging", 2);
+  store_.pause("fifo", 1h, "reporter");
+  store_.set_limit("aging", 2);
   detach();
   attach();
 }

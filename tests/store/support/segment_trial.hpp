@@ -9,6 +9,7 @@
 #include "airlock/store.hpp"
 #include "airlock/testing.hpp"
 #include "store/support/temp_dir.hpp"
+#include "testing/stepped_clock.hpp"
 
 namespace airlock {
 
@@ -49,8 +50,8 @@ class SegmentTrial {
   [[nodiscard]] Place find(std::uint64_t at) const;
 
   TempDir dir_;
-  std::optional<testing::ManualClock> clock_{std::in_place};
-  std::shared_ptr<Store> store_;
+  std::optional<internal::SteppedClock> clock_{std::in_place};
+  Store store_;
   Token token_{.gate = "-"};
   int fd_ = -1;
   std::vector<Part> parts_;

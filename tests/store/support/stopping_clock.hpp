@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "airlock/clock.hpp"
+#include "base/clock.hpp"
 
 namespace airlock {
 

@@ -116,7 +116,7 @@ pid_t Storm::any_inside() {
 // One of those who are stopped was in the middle of a step, and has the lock of the gate.
 void Storm::look_whether_blocked() {
   try {
-    (void)store_->look("gate");
+    (void)store_.look("gate");
   } catch (const StoreError&) {
     ++board_->blocked;
     for (Worker& worker : workers_) worker.may_block = worker.goes_on != Instant(0);
@@ -174,11 +174,11 @@ std::uint64_t Storm::leaks() {
   std::string last;
   const auto is_free = [&] {
     try {
-      const Answer answer = store_->admit(all);
+      const Answer answer = store_.admit(all);
       if (const auto* const granted = std::get_if<Granted>(&answer)) {
-        (void)store_->release(granted->token);
+        (void)store_.release(granted->token);
       }
-      const GateCounts counts = store_->look("gate")->counts;
+      const GateCounts counts = store_.look("gate")->counts;
       left = counts.holders + counts.waiting;
       last =
           std::to_string(counts.holders) + " inside, " + std::to_string(counts.waiting) + " wait";

@@ -72,7 +72,7 @@ class Storm {
   SharedValue<StormBoard> board_;
   std::mt19937_64 random_;
   std::vector<Worker> workers_;
-  std::shared_ptr<Store> store_;
+  Store store_;
   std::uint64_t faults_ = 0;
   std::uint64_t hangs_ = 0;
 };

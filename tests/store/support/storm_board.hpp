@@ -8,14 +8,14 @@
 #include <functional>
 #include <memory>
 
-#include "airlock/clock.hpp"
 #include "airlock/store.hpp"
 #include "airlock/token.hpp"
+#include "base/clock.hpp"
 
 namespace airlock::testing {
 
 struct StormPlan {
-  std::function<std::shared_ptr<Store>()> open;  // In every process.
+  std::function<Store()> open;  // In every process.
   std::uint32_t workers = 12;
   std::uint32_t limit = 3;
   Duration ttl = std::chrono::milliseconds(600);

@@ -134,7 +134,7 @@ void StormVisitor::visit() {
   Call call(*this, max_wait);
   ++board_.visits;
   try {
-    Outcome<Lease> lease = airlock_.enter({.max_wait = max_wait});
+    Outcome<Lease> lease = airlock_.try_enter_for(max_wait);
     call.end();
     if (lease) return come_in(*lease, asked, call);
     if (kind > 1) ++board_.in_vain;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <random>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "store/support/storm_board.hpp"
 
 namespace airlock::testing {

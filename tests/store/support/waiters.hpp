@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "airlock/airlock.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "store/support/asker.hpp"
 #include "store/support/child.hpp"
@@ -22,28 +22,27 @@ namespace airlock::testing {
 // Gates that are held, with somebody waiting at each.
 class Waiters {
  public:
-  Waiters(std::shared_ptr<Store> store, const std::vector<std::string>& gates)
-      : store_(std::move(store)) {
+  Waiters(Store store, const std::vector<std::string>& gates) : store_(std::move(store)) {
     using namespace std::chrono_literals;
     for (const std::string& gate : gates) {
-      const Answer answer = store_->admit({.gate = gate,
-                                           .visitor = VisitorId::random(),
-                                           .permits = Permits{.limit = 1, .ttl = 300s},
-                                           .hold = Hold::detached});
+      const Answer answer = store_.admit({.gate = gate,
+                                          .visitor = VisitorId::random(),
+                                          .permits = Permits{.limit = 1, .ttl = 300s},
+                                          .hold = Hold::detached});
       held_.push_back(std::get<Granted>(answer).token);
       entered_.push_back(std::async(std::launch::async, [this, gate] { return wait_at(gate); }));
     }
     EXPECT_TRUE(becomes_true([&] {
       return std::ranges::all_of(held_, [this](const Token& token) {
-        return store_->look(token.gate)->counts.waiting == 1;
+        return store_.look(token.gate)->counts.waiting == 1;
       });
     })) << "they do not wait";
   }
 
   // Frees the gates one after the other. All must get in, and the median of them so fast that it was
   // told: who has to ask by itself does so four times a second.
-  std::chrono::milliseconds let_in() { return let_in(*store_); }
-  std::chrono::milliseconds let_in(Store& by) {
+  std::chrono::milliseconds let_in() { return let_in(store_); }
+  std::chrono::milliseconds let_in(const Store& by) {
     std::vector<std::chrono::milliseconds> took;
     for (std::size_t i = 0; i < held_.size(); ++i) {
       const Moment start = std::chrono::steady_clock::now();
@@ -81,7 +80,7 @@ class Waiters {
     }
   }
 
-  const std::shared_ptr<Store> store_;
+  const Store store_;
   std::vector<Token> held_;
   std::vector<std::future<Entered>> entered_;
 };

@@ -21,7 +21,7 @@ class WithSentinels : public ::testing::Test {
   [[nodiscard]] static RedisSentinels& sentinels() { return *own_sentinels; }
 
   // Stores of one test have the same gates. `options`: &timeout=5s
-  [[nodiscard]] std::shared_ptr<Store> opened(const std::string& options = "") const {
+  [[nodiscard]] Store opened(const std::string& options = "") const {
     return open_store(sentinels().uri("prefix=" + prefix_ + options));
   }
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }

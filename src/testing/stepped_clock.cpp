@@ -1,21 +1,21 @@
+#include "testing/stepped_clock.hpp"
+
 #include <algorithm>
 #include <thread>
 
 #include "airlock/error.hpp"
-#include "airlock/testing.hpp"
+#include "store/memory/memory_store.hpp"
 
-namespace airlock::testing {
+namespace airlock::internal {
 
-struct ManualClock::Wait {
+struct SteppedClock::Wait {
   std::mutex& mutex;
   std::condition_variable& changed;
   Instant deadline;
 };
 
-ManualClock::~ManualClock() = default;
-
-void ManualClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
-                             Instant deadline) {
+void SteppedClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                              Instant deadline) {
   Wait wait{*lock.mutex(), changed, deadline};
   {
     const std::lock_guard guard(mutex_);
@@ -27,7 +27,7 @@ void ManualClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_
   std::erase(waits_, &wait);
 }
 
-void ManualClock::advance(Duration duration) {
+void SteppedClock::advance(Duration duration) {
   if (duration < Duration::zero()) {
     throw InvalidArgument("advance by " + to_text(duration) + ": time never goes back");
   }
@@ -41,7 +41,7 @@ void ManualClock::advance(Duration duration) {
 
 // A notification before the waiter sleeps is lost, and its mutex tells whether it does. Only tried,
 // never waited for: the waiter takes that mutex first and ours second.
-bool ManualClock::wake_due() {
+bool SteppedClock::wake_due() {
   const std::lock_guard guard(mutex_);
   std::erase_if(waits_, [this](const Wait* wait) {
     if (wait->deadline > now()) return false;
@@ -52,9 +52,27 @@ bool ManualClock::wake_due() {
   return std::ranges::none_of(waits_, [this](const Wait* wait) { return wait->deadline <= now(); });
 }
 
-std::size_t ManualClock::waiting() const {
+std::size_t SteppedClock::waiting() const {
   const std::lock_guard guard(mutex_);
   return waits_.size();
 }
+
+Clock& clock_of(testing::ManualClock& clock) noexcept { return *clock.clock_; }
+
+}  // namespace airlock::internal
+
+namespace airlock::testing {
+
+ManualClock::ManualClock() : clock_(std::make_unique<internal::SteppedClock>()) {}
+ManualClock::~ManualClock() = default;
+
+void ManualClock::advance(Duration duration) { clock_->advance(duration); }
+void ManualClock::set_wall(Instant wall) noexcept { clock_->set_wall(wall); }
+Instant ManualClock::now() const noexcept { return clock_->now(); }
+Instant ManualClock::wall() const noexcept { return clock_->wall(); }
+std::size_t ManualClock::waiting() const { return clock_->waiting(); }
+
+Store memory_store(Clock& clock) { return memory::make_store({}, clock); }
+Store memory_store(ManualClock& clock) { return memory_store(internal::clock_of(clock)); }
 
 }  // namespace airlock::testing

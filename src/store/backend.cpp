@@ -1,15 +1,15 @@
-#include "airlock/store.hpp"
+#include "store/backend.hpp"
 
-namespace airlock {
+namespace airlock::internal {
 
-Store::~Store() = default;
+Backend::~Backend() = default;
 
-std::vector<Finding> Store::examine() { return {}; }
+std::vector<Finding> Backend::examine() { return {}; }
 
 namespace {
 
 // Ends what a visitor has at a gate where nobody knows its fence: asking again finds it.
-void give_up(Store& store, const Token& token) {
+void give_up(Backend& store, const Token& token) {
   if (store.leave(token.gate, token.visitor)) return;
   const Answer answer = store.admit({.gate = token.gate,
                                      .visitor = token.visitor,
@@ -20,12 +20,12 @@ void give_up(Store& store, const Token& token) {
 
 }  // namespace
 
-bool Store::release_soon(const Token& /*token*/, Instant /*until*/,
-                         bool /*by_next_step*/) noexcept {
+bool Backend::release_soon(const Token& /*token*/, Instant /*until*/,
+                           bool /*by_next_step*/) noexcept {
   return false;
 }
 
-void Store::release_all(std::span<ReleaseItem> items) noexcept {
+void Backend::release_all(std::span<ReleaseItem> items) noexcept {
   for (ReleaseItem& item : items) {
     try {
       if (item.token.fence == 0) {
@@ -41,22 +41,12 @@ void Store::release_all(std::span<ReleaseItem> items) noexcept {
   }
 }
 
-void Store::renew_within(std::span<RenewItem> items, Duration /*at_most*/) { renew(items); }
+void Backend::renew_within(std::span<RenewItem> items, Duration /*at_most*/) { renew(items); }
 
-std::vector<GateSummary> Store::survey() {
-  return survey([](std::string_view /*gate*/) { return true; });
-}
-
-Renewal Store::renew(const Token& token, Duration ttl) {
-  RenewItem item{.token = token, .ttl = ttl};
-  renew({&item, 1});
-  return item.result;
-}
-
-bool Store::await(const GateName& gate, const VisitorId& visitor,
-                  const std::shared_ptr<Sleeper>& sleeper, Instant deadline) {
+bool Backend::await(const GateName& gate, const VisitorId& visitor,
+                    const std::shared_ptr<Sleeper>& sleeper, Instant deadline) {
   if (!watch(gate, visitor, [sleeper] { sleeper->wake(true); })) return true;
   return sleeper->sleep(clock(), deadline);
 }
 
-}  // namespace airlock
+}  // namespace airlock::internal

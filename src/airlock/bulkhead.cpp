@@ -1,4 +1,4 @@
-#include "airlock/bulkhead_base.hpp"
+#include "airlock/bulkhead.hpp"
 
 #include <algorithm>
 #include <string>
@@ -19,9 +19,9 @@ AirlockOptions airlock_options(const BulkheadOptions& options) {
   if (options.limit == 0) throw InvalidArgument("limit 0: 1 or more is needed");
   return {.limit = options.limit,
           .ttl = options.ttl,
-          .rates = options.rates,
           .max_wait = options.max_wait,
           .max_hold = options.max_hold,
+          .rates = options.rates,
           .max_waiting = options.max_waiting,
           .outage = options.outage,
           .local_limit = options.local_limit,
@@ -35,30 +35,28 @@ BulkheadFullError::BulkheadFullError(const GateName& gate, std::uint32_t limit,
     : Error(text_of(gate, limit, refused)), gate_(gate), limit_(limit), refused_(refused) {}
 BulkheadFullError::~BulkheadFullError() = default;
 
-BulkheadBase::BulkheadBase(std::shared_ptr<Store> store, const BulkheadOptions& options)
-    : entrance_(std::make_shared<keeping::Entrance>(std::move(store), airlock_options(options))) {}
-BulkheadBase::BulkheadBase(const BulkheadBase&) = default;
-BulkheadBase& BulkheadBase::operator=(const BulkheadBase&) = default;
-BulkheadBase::~BulkheadBase() = default;
+namespace internal {
 
-std::uint32_t BulkheadBase::limit() const noexcept { return entrance_->options().limit; }
+GuardedCalls::GuardedCalls(const Store& store, const BulkheadOptions& options)
+    : entrance_(std::make_shared<Entrance>(store, airlock_options(options))) {}
+GuardedCalls::GuardedCalls(const GuardedCalls&) = default;
+GuardedCalls& GuardedCalls::operator=(const GuardedCalls&) = default;
+GuardedCalls::~GuardedCalls() = default;
 
-Outcome<Lease> BulkheadBase::enter(const GateName& gate, const Ask& ask) const {
-  return entrance_->enter(gate, ask);
-}
+std::uint32_t GuardedCalls::limit() const noexcept { return entrance_->options().limit; }
 
-Outcome<Lease> BulkheadBase::try_enter(const GateName& gate, Ask ask) const {
-  ask.max_wait = ask.max_wait.value_or(Duration(0));
-  return entrance_->enter(gate, ask);
-}
-
-Lease BulkheadBase::acquire_at(const GateName& gate, const Ask& ask) const {
+Lease GuardedCalls::acquire(const GateName& gate, const Ask& ask) const {
   Outcome<Lease> lease = entrance_->enter(gate, ask);
   if (!lease) throw BulkheadFullError(gate, limit(), lease.error());
   return std::move(*lease);
 }
 
-std::vector<std::uint32_t> BulkheadBase::available_at(std::span<const GateName> gates) const {
+Outcome<Lease> GuardedCalls::try_acquire(const GateName& gate, Duration max_wait,
+                                         const Ask& ask) const {
+  return entrance_->enter(gate, ask, max_wait);
+}
+
+std::vector<std::uint32_t> GuardedCalls::available(std::span<const GateName> gates) const {
   std::vector<std::uint32_t> available;
   for (const GateCounts& counts : entrance_->store()->counts(gates)) {
     const bool known = counts.limit != 0 || counts.overridden;
@@ -68,12 +66,32 @@ std::vector<std::uint32_t> BulkheadBase::available_at(std::span<const GateName> 
   return available;
 }
 
-void BulkheadBase::finish(const GateName& gate, Lease& lease) const noexcept {
+void GuardedCalls::finish(const GateName& gate, Lease& lease) const noexcept {
   try {
     lease.release();
   } catch (const Error&) {
     entrance_->tell({.kind = Event::Kind::release_failed, .gate = gate.view()});
   }
+}
+
+}  // namespace internal
+
+KeyedBulkhead::KeyedBulkhead(const Store& store, std::string_view prefix,
+                             const BulkheadOptions& options)
+    : calls_(store, options), prefix_(prefix) {
+  (void)gate("");
+}
+
+std::uint32_t KeyedBulkhead::available_slots(std::string_view key) const {
+  return available_slots(std::span(&key, 1)).front();
+}
+
+std::vector<std::uint32_t> KeyedBulkhead::available_slots(
+    std::span<const std::string_view> keys) const {
+  std::vector<GateName> gates;
+  gates.reserve(keys.size());
+  for (const std::string_view key : keys) gates.push_back(gate(key));
+  return calls_.available(gates);
 }
 
 }  // namespace airlock

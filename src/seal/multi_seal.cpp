@@ -1,4 +1,4 @@
-#include "airlock/joint_seal.hpp"
+#include "airlock/multi_seal.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,27 +10,27 @@
 
 namespace airlock {
 
-JointSeal::JointSeal(std::vector<Seal> parts) : parts_(std::move(parts)) {
-  if (parts_.empty()) throw InvalidArgument("a joint seal needs a part");
+MultiSeal::MultiSeal(std::vector<GateSeal> parts) : parts_(std::move(parts)) {
+  if (parts_.empty()) throw InvalidArgument("a multi seal needs a part");
   for (auto part = parts_.begin(); part != parts_.end(); ++part) {
-    const bool twice = std::any_of(parts_.begin(), part, [&](const Seal& other) {
+    const bool twice = std::any_of(parts_.begin(), part, [&](const GateSeal& other) {
       return other.store() == part->store() && other.gate() == part->gate();
     });
     // The second question would find the visitor inside and ask for nothing more.
     if (twice) {
       throw InvalidArgument("gate " + part->gate().text() +
-                            ": twice in one joint seal; CompositeSeal puts rates on a lock's gate");
+                            ": twice in one multi seal; CompositeSeal puts rates on a lock's gate");
     }
   }
 }
 
-bool JointSeal::is_own(const Admissions& held) const {
-  return std::ranges::equal(parts_, held, [](const Seal& part, const Admission& admission) {
+bool MultiSeal::is_own(const Admissions& held) const {
+  return std::ranges::equal(parts_, held, [](const GateSeal& part, const Admission& admission) {
     return part.is_own(admission.token);
   });
 }
 
-void JointSeal::release(const Admissions& held) const {
+void MultiSeal::release(const Admissions& held) const {
   if (held.size() != parts_.size()) {
     throw SealReleasingError("nothing released, these are admissions of another seal");
   }
@@ -38,7 +38,7 @@ void JointSeal::release(const Admissions& held) const {
   for (std::size_t i = parts_.size(); i-- > 0;) {
     if (!parts_[i].terms().lasting) continue;
     try {
-      seal::give_back(*parts_[i].store(), parts_[i].gate(), held[i].token);
+      seal::give_back(parts_[i].backend(), parts_[i].gate(), held[i].token);
     } catch (const SealReleasingError&) {
       if (!first) first = std::current_exception();
     }
@@ -46,42 +46,42 @@ void JointSeal::release(const Admissions& held) const {
   if (first) std::rethrow_exception(first);
 }
 
-void JointSeal::renew(Admissions& held, std::optional<Duration> ttl) const {
+void MultiSeal::renew(Admissions& held, std::optional<AnyDuration> ttl) const {
   if (!is_own(held)) seal::throw_foreign_renewal(parts_.front().gate());
-  std::vector<Store*> done;
-  for (const Seal& first : parts_) {
-    Store& store = *first.store();
+  std::vector<internal::Backend*> done;
+  for (const GateSeal& first : parts_) {
+    internal::Backend& store = first.backend();
     if (std::ranges::find(done, &store) != done.end()) continue;
     done.push_back(&store);
     std::vector<seal::Extension> extensions;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const Seal& part = parts_[i];
-      if (part.store().get() != &store || !part.terms().lasting) continue;
+      const GateSeal& part = parts_[i];
+      if (part.store() != first.store() || !part.terms().lasting) continue;
       extensions.push_back({&held[i], ttl.value_or(part.terms().permits->ttl)});
     }
     if (!extensions.empty()) seal::extend(store, extensions);
   }
 }
 
-bool JointSeal::is_acquired(const Admissions& held) const {
+bool MultiSeal::is_acquired(const Admissions& held) const {
   if (!is_own(held)) return false;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const Seal& part = parts_[i];
-    if (part.terms().lasting && !part.store()->holds(held[i].token)) return false;
+    const GateSeal& part = parts_[i];
+    if (part.terms().lasting && !part.backend().holds(held[i].token)) return false;
   }
   return true;
 }
 
-bool JointSeal::is_expired(const Admissions& held) const noexcept {
+bool MultiSeal::is_expired(const Admissions& held) const noexcept {
   return remaining_lifetime(held) == Duration(0);
 }
 
-Duration JointSeal::remaining_lifetime(const Admissions& held) const noexcept {
+Duration MultiSeal::remaining_lifetime(const Admissions& held) const noexcept {
   if (held.size() != parts_.size()) return Duration(0);
   Duration shortest = kForever;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].terms().lasting) continue;
-    shortest = std::min(shortest, held[i].deadline - parts_[i].store()->clock().now());
+    shortest = std::min(shortest, held[i].deadline - parts_[i].backend().clock().now());
   }
   return std::max(shortest, Duration(0));
 }

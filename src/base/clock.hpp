@@ -4,12 +4,9 @@
 #include <mutex>
 
 #include "airlock/duration.hpp"
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
 
 namespace airlock {
-
-// A moment: microseconds since the start of the clock that said it.
-using Instant = Duration;
 
 // Time as a store and those who wait at it see it. Tests pass one that they step (testing.hpp).
 class AIRLOCK_EXPORT Clock {

@@ -4,12 +4,12 @@
 #include <functional>
 #include <mutex>
 
-#include "airlock/clock.hpp"
-#include "airlock/export.hpp"
+#include "airlock/version.hpp"
+#include "base/clock.hpp"
 
 namespace airlock {
 
-// A thread that sleeps while its visitor waits: Store::await() puts it to sleep, any thread may
+// A thread that sleeps while its visitor waits: Backend::await() puts it to sleep, any thread may
 // wake it. It serves one thread, again and again.
 class AIRLOCK_EXPORT Sleeper {
  public:
