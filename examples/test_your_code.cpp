@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
-#include <utility>
 
 #include "airlock/error.hpp"
 #include "airlock/lock_seal.hpp"
@@ -18,7 +17,7 @@ using namespace std::chrono_literals;
 // [class]
 class ReportExporter {
  public:
-  explicit ReportExporter(airlock::Store store) : lock_(std::move(store), "export", {.ttl = 60s}) {}
+  explicit ReportExporter(const airlock::Store& store) : lock_(store, "export", {.ttl = 60s}) {}
 
   std::string run() try {
     auto held = lock_.try_acquire();

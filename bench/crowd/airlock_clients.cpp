@@ -11,8 +11,8 @@ namespace {
 
 class AirlockClient final : public Client {
  public:
-  AirlockClient(const CountingStore& store, const Plan& plan, bool counts)
-      : store_(store),
+  AirlockClient(CountingStore store, const Plan& plan, bool counts)
+      : store_(std::move(store)),
         airlock_(
             store_, "crowd",
             {.limit = static_cast<std::uint32_t>(plan.slots), .max_wait = std::chrono::minutes(1)}),

@@ -102,7 +102,7 @@ void Entrance::give_back(const Granted& granted, Instant sent) noexcept {
 }
 
 void Entrance::give_up(const GateName& gate, const VisitorId& visitor) noexcept {
-  const Duration lasts = std::max<Duration>({options_.ttl, line_.patience, line_.claim_window});
+  const auto lasts = std::max<Duration>({options_.ttl, line_.patience, line_.claim_window});
   keeper().owe({.store = 0, .gate = gate, .visitor = visitor},
                saturating_add(keeper().clock().now(), lasts));
 }

@@ -74,18 +74,18 @@ void Lease::abandon() noexcept {
   held_ = nullptr;
 }
 
-Lease Lease::adopt(const Store& handle, const Token& token, AnyDuration ttl) {
+Lease Lease::adopt(const Store& store, const Token& token, AnyDuration ttl) {
   seal::check_lease_ttl("ttl", ttl);
-  const auto& store = internal::backend_of(handle);
-  const Instant sent = store->clock().now();
-  const bool renewed = handle.renew(token, ttl) == Renewal::renewed;
-  std::optional<Granted> granted = renewed ? store->adopt(token) : std::nullopt;
+  const auto& backend = internal::backend_of(store);
+  const Instant sent = backend->clock().now();
+  const bool renewed = store.renew(token, ttl) == Renewal::renewed;
+  std::optional<Granted> granted = renewed ? backend->adopt(token) : std::nullopt;
   if (!granted) throw_ended(token.gate);
   granted->expires_in = ttl;
   try {
-    return internal::Keeper::of(store)->keep(*granted, sent, {.ttl = ttl});
+    return internal::Keeper::of(backend)->keep(*granted, sent, {.ttl = ttl});
   } catch (const StoreError&) {
-    store->disown(token);
+    backend->disown(token);
     throw;
   }
 }

@@ -20,6 +20,7 @@ Admission LockingSeal::renew(const Token& token, std::optional<AnyDuration> ttl)
   return held;
 }
 
+// NOLINTNEXTLINE(modernize-pass-by-value): a store is taken as everywhere
 GateSeal::GateSeal(const Store& store, const GateName& gate, Terms terms)
     : store_(store), gate_(gate), terms_(std::move(terms)) {
   // The store checks with every question; here a wrong configuration shows when the program starts.
