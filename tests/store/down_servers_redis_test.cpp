@@ -214,7 +214,7 @@ TEST(ReplacedCluster, IsFoundThroughTheServersOfTheURI) {
 
 TEST(LongLinks, AClusterIsUsedWithATimeoutThatAllowsForThem) {
   BareCluster cluster(1, 300ms);
-  const auto store = open_store(cluster.uri("timeout=5s"));
+  const auto store = open_store(cluster.uri("timeout=10s"));
   const Answer answer = store.admit(asks("gate", VisitorId::random()));
   ASSERT_TRUE(std::holds_alternative<Granted>(answer));
   EXPECT_TRUE(store.release(std::get<Granted>(answer).token));
@@ -237,7 +237,7 @@ TEST(LongLinks, SentinelsAreUsedWithATimeoutThatAllowsForThem) {
       << " 1\nsentinel down-after-milliseconds main 60000\n";
   sentinel.start({dir.path() + "/sentinel.conf", "--sentinel"});
   const SlowLink to_sentinel(sentinel.address(), 300ms);
-  const auto store = open_store("redis+sentinel://" + to_sentinel.text() + "/main?timeout=5s");
+  const auto store = open_store("redis+sentinel://" + to_sentinel.text() + "/main?timeout=10s");
   const Answer answer = store.admit(asks("gate", VisitorId::random()));
   EXPECT_TRUE(std::holds_alternative<Granted>(answer));
 }
