@@ -1,5 +1,5 @@
 #include "fuzz.hpp"
-#include "store/support/segment_trial.hpp"
+#include "store/shm/support/segment_trial.hpp"
 
 // A segment with other bytes at some places, written before or after it is attached to: every step
 // returns or says what is wrong.

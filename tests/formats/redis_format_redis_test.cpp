@@ -10,7 +10,7 @@
 #include "store/redis/call.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/redis/wire.hpp"
-#include "store/support/redis_server.hpp"
+#include "store/redis/support/server.hpp"
 #include "testing/stepped_clock.hpp"
 
 // What the scripts write, as other builds will find it.

@@ -53,7 +53,7 @@ MUTANTS = [
         "watch_contract_test"),
     Mutant(
         "a-lost-wake-up-costs-the-turn", "who was handed a slot sleeps through its claim window",
-        "src/airlock/attempt.cpp", "std::clamp(claim_window / 2,", "std::clamp(std::max(claim_window, kForever),",
+        "src/admission/attempt.cpp", "std::clamp(claim_window / 2,", "std::clamp(std::max(claim_window, kForever),",
         "shm_lost_wake_process_test"),
     Mutant(
         "who-leaves-keeps-the-slot", "a waiter that gave up holds up the others",
@@ -225,22 +225,22 @@ MUTANTS = [
     # --- leases ---
     Mutant(
         "renewed-when-it-is-over", "leases lost under load",
-        "src/airlock/keeper.cpp", "const Duration third = ttl / 3;", "const Duration third = ttl;",
+        "src/admission/keeper.cpp", "const Duration third = ttl / 3;", "const Duration third = ttl;",
         "lease_test"),
     Mutant(
         "loss-is-not-told", "a lost lease goes unnoticed",
-        "src/airlock/keeper.cpp", "if (held.lost || held.terms.observer) {", "if (false) {",
+        "src/admission/keeper.cpp", "if (held.lost || held.terms.observer) {", "if (false) {",
         "lease_test"),
     Mutant(
         "a-child-gives-back-its-parents", "fork() and a destructor",
-        "src/airlock/lease.cpp", "if (!keeper_->is_own()) {", "if (false) {",
+        "src/admission/lease.cpp", "if (!keeper_->is_own()) {", "if (false) {",
         "fork_process_test"),
     Mutant(
         "who-gives-up-stays-in-line", "ghosts in the line",
-        "src/airlock/attempt.cpp", "    store.leave(gate_, visitor_);\n", "",
+        "src/admission/attempt.cpp", "    store.leave(gate_, visitor_);\n", "",
         "airlock_test"),
     Mutant(
         "one-debt-holds-up-all", "a server that is down delays the others",
-        "src/airlock/debts.cpp", "from = debts_.empty() ? failed_ : debts_;", "from = failed_.empty() ? debts_ : failed_;",
+        "src/admission/debts.cpp", "from = debts_.empty() ? failed_ : debts_;", "from = failed_.empty() ? debts_ : failed_;",
         "debts_test"),
 ]

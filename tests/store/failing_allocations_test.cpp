@@ -10,10 +10,10 @@
 #include "store/redis/redis_store.hpp"
 #include "store/sleeper.hpp"
 #include "store/support/failures.hpp"
-#include "store/support/redis_server.hpp"
+#include "store/redis/support/server.hpp"
 #endif
 #include "contract/support/store_under_test.hpp"
-#include "store/support/failing_steps.hpp"
+#include "store/redis/support/failing_steps.hpp"
 
 // Every allocation of every step is refused once.
 

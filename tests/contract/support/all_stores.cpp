@@ -5,9 +5,9 @@
 #include "testing/stepped_clock.hpp"
 #ifdef AIRLOCK_WITH_REDIS
 #include "store/redis/options.hpp"
-#include "store/support/redis_cluster.hpp"
-#include "store/support/redis_sentinels.hpp"
-#include "store/support/redis_server.hpp"
+#include "store/redis/support/cluster.hpp"
+#include "store/redis/support/sentinels.hpp"
+#include "store/redis/support/server.hpp"
 #endif
 #include "store/support/temp_dir.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "lincheck/support/trial.hpp"
 #include "store/redis/redis_store.hpp"
-#include "store/support/chaos_proxy.hpp"
-#include "store/support/redis_server.hpp"
+#include "store/redis/support/chaos_proxy.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/support/temp_dir.hpp"
 
 // Trials of a Redis store. Who waits is detached: a bound waiter that cannot be told is passed over,

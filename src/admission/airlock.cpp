@@ -1,0 +1,156 @@
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "airlock/airlock_gate.hpp"
+#include "admission/async_entries.hpp"
+#include "admission/entrance.hpp"
+#include "admission/mailbox_state.hpp"
+#include "base/fork.hpp"
+
+namespace airlock {
+
+using internal::Entrance;
+
+struct Place::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool left = false;
+  std::optional<Arrival> arrival;
+  std::shared_ptr<internal::Standing> standing = std::make_shared<internal::Standing>();
+  internal::AsyncEntries::Ticket ticket;
+  std::uint64_t generation = base::fork_generation();
+
+  [[nodiscard]] bool is_own() const noexcept { return generation == base::fork_generation(); }
+};
+
+Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, const Ask& ask,
+             Duration max_wait)
+    : state_(std::make_shared<State>()) {
+  state_->ticket = entrance->shared_keeper()->async_entries().start_or_deliver(
+      {entrance, gate, ask, max_wait},
+      [state = state_](Arrival arrival) {
+        const std::lock_guard lock(state->mutex);
+        if (!state->left) state->arrival.emplace(std::move(arrival));
+        state->changed.notify_all();
+      },
+      state_->standing);
+}
+
+Place::Place(Place&& other) noexcept = default;
+
+Place& Place::operator=(Place&& other) noexcept {
+  if (state_) leave();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Place::~Place() {
+  if (state_) leave();
+}
+
+Outcome<Lease> Place::wait() {
+  if (!state_->is_own()) return Refused{.reason = Reason::late};
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return state_->left || state_->arrival; });
+  if (state_->left) return Refused{.reason = Reason::late};
+  state_->left = true;
+  Arrival arrival = std::move(*state_->arrival);
+  state_->arrival.reset();
+  return arrival.take();
+}
+
+std::uint32_t Place::position() const noexcept {
+  return state_->is_own() ? state_->standing->position.load() : 0;
+}
+
+Duration Place::eta() const noexcept {
+  return state_->is_own() ? state_->standing->eta.load() : Duration(0);
+}
+
+void Place::leave() noexcept {
+  if (!state_->is_own()) return;
+  std::optional<Arrival> unused;  // Given back unlocked.
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->left = true;
+    std::swap(unused, state_->arrival);
+  }
+  state_->ticket.cancel();
+}
+
+Outcome<Lease> Arrival::take() {
+  if (failure_) std::rethrow_exception(failure_);
+  return std::move(*outcome_);
+}
+
+Airlock::Airlock(const Store& store, const GateName& gate, const AirlockOptions& options)
+    : entrance_(std::make_shared<Entrance>(store, options)), gate_(gate) {}
+Airlock::Airlock(const Airlock&) = default;
+Airlock& Airlock::operator=(const Airlock&) = default;
+Airlock::~Airlock() = default;
+
+Outcome<Lease> Airlock::try_enter(const Ask& ask) const { return entrance_->try_enter(gate_, ask); }
+
+Outcome<Lease> Airlock::try_enter_for(AnyDuration max_wait, const Ask& ask) const {
+  return entrance_->enter(gate_, ask, max_wait);
+}
+
+Outcome<Lease> Airlock::enter(const Ask& ask) const { return entrance_->enter(gate_, ask); }
+
+void Airlock::enter_async(const Ask& ask, Callback callback) const {
+  enter_async_for(entrance_->options().max_wait, ask, std::move(callback));
+}
+
+void Airlock::enter_async(const Ask& ask, Callback callback, const Mailbox& mailbox) const {
+  enter_async_for(entrance_->options().max_wait, ask, std::move(callback), mailbox);
+}
+
+void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback) const {
+  entrance_->shared_keeper()->async_entries().start(
+      {entrance_, gate_, ask, max_wait}, [callback = std::move(callback)](Arrival arrival) {
+        internal::swallow([&] { callback(arrival); });
+      });
+}
+
+void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback,
+                              const Mailbox& mailbox) const {
+  entrance_->shared_keeper()->async_entries().start(
+      {entrance_, gate_, ask, max_wait},
+      [callback = std::move(callback), box = mailbox.state_](Arrival arrival) {
+        // Shared, because a std::function must be copyable and an arrival is not.
+        box->post(
+            [callback, held = std::make_shared<Arrival>(std::move(arrival))] { callback(*held); });
+      });
+}
+
+Place Airlock::join(const Ask& ask) const {
+  return {entrance_, gate_, ask, entrance_->options().max_wait};
+}
+
+Place Airlock::join_for(AnyDuration max_wait, const Ask& ask) const {
+  return {entrance_, gate_, ask, max_wait};
+}
+
+// --- visitors with an id ---
+
+Answer Airlock::admit(const VisitorId& visitor, const Ask& ask) const {
+  return entrance_->admit(gate_, visitor, ask, Entrance::Has::perhaps_a_place);
+}
+
+Claim Airlock::claim(const VisitorId& visitor) const {
+  const Answer answer = entrance_->admit(gate_, visitor, {}, Entrance::Has::a_place);
+  if (const auto* granted = std::get_if<Granted>(&answer)) {
+    return {.status = Claim::Status::claimed, .granted = *granted};
+  }
+  if (const auto* queued = std::get_if<Queued>(&answer)) {
+    return {.status = Claim::Status::unavailable, .queued = *queued};
+  }
+  return {};
+}
+
+bool Airlock::leave(const VisitorId& visitor) const {
+  return entrance_->store()->leave(gate_, visitor);
+}
+
+}  // namespace airlock

@@ -1,0 +1,72 @@
+#include "admission/debts.hpp"
+
+#include <mutex>
+#include <thread>
+
+namespace airlock::internal {
+namespace {
+
+constexpr Duration kRetry = std::chrono::milliseconds(100);
+constexpr std::size_t kTogether = 128;
+
+}  // namespace
+
+void Debts::add(const Token& token, Instant until) noexcept {
+  const bool is_noted = store_.release_soon(token, until, false);
+  const std::lock_guard lock(mutex_);
+  debts_.push_back({token, until, is_noted});
+  ++unpaid_;
+}
+
+// What is new, or else what has failed, if its time has come.
+std::vector<ReleaseItem> Debts::take() {
+  const std::lock_guard lock(mutex_);
+  std::deque<Debt>& from = debts_.empty() ? failed_ : debts_;
+  if (&from == &failed_ && store_.clock().now() < next_payment_) return {};
+  std::vector<ReleaseItem> items;
+  for (; !from.empty() && items.size() < kTogether; from.pop_front()) {
+    items.push_back({.token = from.front().token, .is_noted = from.front().is_noted});
+    paying_.push_back(from.front());
+  }
+  return items;
+}
+
+// The rest is worth another try, unless the store has ended it by itself.
+bool Debts::put_back(const std::vector<ReleaseItem>& items) {
+  const std::lock_guard lock(mutex_);
+  const Instant now = store_.clock().now();
+  bool any = false;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].is_over || now >= paying_[i].until) {
+      --unpaid_;
+      any = true;
+    } else {
+      failed_.push_back(paying_[i]);
+      next_payment_ = now + kRetry;
+    }
+  }
+  paying_.clear();
+  return any;
+}
+
+bool Debts::pay() {
+  bool any = false;
+  for (std::vector<ReleaseItem> items = take(); !items.empty(); items = take()) {
+    store_.release_all(items);
+    any = put_back(items) || any;
+  }
+  return any;
+}
+
+// Real time: whoever steps a clock is not here to do it.
+void Debts::pay_at_last(Duration at_most) {
+  const auto end = std::chrono::steady_clock::now() + at_most;
+  for (;;) {
+    next_payment_ = Instant{0};
+    (void)pay();
+    if (failed_.empty() || std::chrono::steady_clock::now() >= end) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace airlock::internal
