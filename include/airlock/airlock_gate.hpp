@@ -26,7 +26,7 @@ namespace airlock {
 class Airlock;
 class EventIsolation;
 namespace internal {
-class Entrance;
+class AdmissionClient;
 }
 
 // A place in the line of an airlock, or already the admission. Looked after in the background: it
@@ -62,8 +62,8 @@ class AIRLOCK_EXPORT Place {
   friend class Airlock;
   friend class EventIsolation;
   struct State;
-  Place(const std::shared_ptr<internal::Entrance>& entrance, const GateName& gate, const Ask& ask,
-        Duration max_wait);
+  Place(const std::shared_ptr<internal::AdmissionClient>& client, const GateName& gate,
+        const Ask& ask, Duration max_wait);
 
   std::shared_ptr<State> state_;
 };
@@ -186,7 +186,7 @@ class AIRLOCK_EXPORT Airlock {
   }
 
  private:
-  std::shared_ptr<internal::Entrance> entrance_;
+  std::shared_ptr<internal::AdmissionClient> client_;
   GateName gate_;
 };
 

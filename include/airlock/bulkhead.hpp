@@ -59,7 +59,7 @@ concept BulkheadWork = std::invocable<Work, Lease&> || std::invocable<Work>;
 
 namespace internal {
 
-class Entrance;
+class AdmissionClient;
 
 // Calls it one way or the other.
 template <BulkheadWork Work>
@@ -123,7 +123,7 @@ class AIRLOCK_EXPORT GuardedCalls {
   }
   void finish(const GateName& gate, Lease& lease) const noexcept;
 
-  std::shared_ptr<Entrance> entrance_;
+  std::shared_ptr<AdmissionClient> client_;
 };
 
 }  // namespace internal

@@ -86,7 +86,7 @@ class AIRLOCK_EXPORT EventIsolation {
   EventIsolation& operator=(const EventIsolation&);
   ~EventIsolation();
 
-  [[nodiscard]] bool is_enabled() const noexcept { return entrance_ != nullptr; }
+  [[nodiscard]] bool is_enabled() const noexcept { return client_ != nullptr; }
 
   // Waits for the key; EventIsolationTimeout names it and how long. Empty where disabled, as below.
   [[nodiscard]] Lease lock(std::string_view key) const;
@@ -112,7 +112,7 @@ class AIRLOCK_EXPORT EventIsolation {
  private:
   [[nodiscard]] std::string built(const StorageKey& key) const;
 
-  std::shared_ptr<internal::Entrance> entrance_;
+  std::shared_ptr<internal::AdmissionClient> client_;
   EventIsolationOptions options_;
 };
 

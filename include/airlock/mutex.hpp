@@ -18,7 +18,7 @@
 namespace airlock {
 
 namespace internal {
-class Entrance;
+class AdmissionClient;
 }
 
 struct MutexOptions {
@@ -125,7 +125,7 @@ class AIRLOCK_EXPORT KeyedLock {
                                             const Ask& ask = {}) const;
 
  private:
-  std::shared_ptr<internal::Entrance> entrance_;
+  std::shared_ptr<internal::AdmissionClient> client_;
   std::string prefix_;
 };
 

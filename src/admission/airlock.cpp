@@ -2,15 +2,15 @@
 #include <mutex>
 #include <optional>
 
-#include "airlock/airlock_gate.hpp"
+#include "admission/admission_client.hpp"
 #include "admission/async_entries.hpp"
-#include "admission/entrance.hpp"
 #include "admission/mailbox_state.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "base/fork.hpp"
 
 namespace airlock {
 
-using internal::Entrance;
+using internal::AdmissionClient;
 
 struct Place::State {
   std::mutex mutex;
@@ -24,11 +24,11 @@ struct Place::State {
   [[nodiscard]] bool is_own() const noexcept { return generation == base::fork_generation(); }
 };
 
-Place::Place(const std::shared_ptr<Entrance>& entrance, const GateName& gate, const Ask& ask,
+Place::Place(const std::shared_ptr<AdmissionClient>& client, const GateName& gate, const Ask& ask,
              Duration max_wait)
     : state_(std::make_shared<State>()) {
-  state_->ticket = entrance->shared_keeper()->async_entries().start_or_deliver(
-      {entrance, gate, ask, max_wait},
+  state_->ticket = client->shared_keeper()->async_entries().start_or_deliver(
+      {client, gate, ask, max_wait},
       [state = state_](Arrival arrival) {
         const std::lock_guard lock(state->mutex);
         if (!state->left) state->arrival.emplace(std::move(arrival));
@@ -85,38 +85,38 @@ Outcome<Lease> Arrival::take() {
 }
 
 Airlock::Airlock(const Store& store, const GateName& gate, const AirlockOptions& options)
-    : entrance_(std::make_shared<Entrance>(store, options)), gate_(gate) {}
+    : client_(std::make_shared<AdmissionClient>(store, options)), gate_(gate) {}
 Airlock::Airlock(const Airlock&) = default;
 Airlock& Airlock::operator=(const Airlock&) = default;
 Airlock::~Airlock() = default;
 
-Outcome<Lease> Airlock::try_enter(const Ask& ask) const { return entrance_->try_enter(gate_, ask); }
+Outcome<Lease> Airlock::try_enter(const Ask& ask) const { return client_->try_enter(gate_, ask); }
 
 Outcome<Lease> Airlock::try_enter_for(AnyDuration max_wait, const Ask& ask) const {
-  return entrance_->enter(gate_, ask, max_wait);
+  return client_->enter(gate_, ask, max_wait);
 }
 
-Outcome<Lease> Airlock::enter(const Ask& ask) const { return entrance_->enter(gate_, ask); }
+Outcome<Lease> Airlock::enter(const Ask& ask) const { return client_->enter(gate_, ask); }
 
 void Airlock::enter_async(const Ask& ask, Callback callback) const {
-  enter_async_for(entrance_->options().max_wait, ask, std::move(callback));
+  enter_async_for(client_->options().max_wait, ask, std::move(callback));
 }
 
 void Airlock::enter_async(const Ask& ask, Callback callback, const Mailbox& mailbox) const {
-  enter_async_for(entrance_->options().max_wait, ask, std::move(callback), mailbox);
+  enter_async_for(client_->options().max_wait, ask, std::move(callback), mailbox);
 }
 
 void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback) const {
-  entrance_->shared_keeper()->async_entries().start(
-      {entrance_, gate_, ask, max_wait}, [callback = std::move(callback)](Arrival arrival) {
+  client_->shared_keeper()->async_entries().start(
+      {client_, gate_, ask, max_wait}, [callback = std::move(callback)](Arrival arrival) {
         internal::swallow([&] { callback(arrival); });
       });
 }
 
 void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback,
                               const Mailbox& mailbox) const {
-  entrance_->shared_keeper()->async_entries().start(
-      {entrance_, gate_, ask, max_wait},
+  client_->shared_keeper()->async_entries().start(
+      {client_, gate_, ask, max_wait},
       [callback = std::move(callback), box = mailbox.state_](Arrival arrival) {
         // Shared, because a std::function must be copyable and an arrival is not.
         box->post(
@@ -125,21 +125,21 @@ void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback cal
 }
 
 Place Airlock::join(const Ask& ask) const {
-  return {entrance_, gate_, ask, entrance_->options().max_wait};
+  return {client_, gate_, ask, client_->options().max_wait};
 }
 
 Place Airlock::join_for(AnyDuration max_wait, const Ask& ask) const {
-  return {entrance_, gate_, ask, max_wait};
+  return {client_, gate_, ask, max_wait};
 }
 
 // --- visitors with an id ---
 
 Answer Airlock::admit(const VisitorId& visitor, const Ask& ask) const {
-  return entrance_->admit(gate_, visitor, ask, Entrance::Has::perhaps_a_place);
+  return client_->admit(gate_, visitor, ask, AdmissionClient::AskKind::join);
 }
 
 Claim Airlock::claim(const VisitorId& visitor) const {
-  const Answer answer = entrance_->admit(gate_, visitor, {}, Entrance::Has::a_place);
+  const Answer answer = client_->admit(gate_, visitor, {}, AdmissionClient::AskKind::claim);
   if (const auto* granted = std::get_if<Granted>(&answer)) {
     return {.status = Claim::Status::claimed, .granted = *granted};
   }
@@ -150,7 +150,7 @@ Claim Airlock::claim(const VisitorId& visitor) const {
 }
 
 bool Airlock::leave(const VisitorId& visitor) const {
-  return entrance_->store()->leave(gate_, visitor);
+  return client_->store()->leave(gate_, visitor);
 }
 
 }  // namespace airlock

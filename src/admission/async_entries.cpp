@@ -16,7 +16,7 @@ AsyncEntries& Keeper::async_entries() {
 
 // REQUIRES: the mutex.
 bool Keeper::is_all_given_back() const {
-  return debts_.all_paid() && (!async_entries_ || !async_entries_->is_anybody_leaving());
+  return releases_.is_empty() && (!async_entries_ || !async_entries_->is_anybody_leaving());
 }
 
 void Keeper::stop_async_entries() noexcept { async_entries_->worker_->stop(); }
@@ -56,13 +56,13 @@ void AsyncEntries::start_thread_for(const Entry& entry) {
   try {
     worker_->start();
   } catch (const StoreError& error) {
-    entry.entrance->tell({.kind = Event::Kind::failed, .gate = entry.attempt.gate().view()});
+    entry.client->tell({.kind = Event::Kind::failed, .gate = entry.attempt.gate().view()});
     seal::throw_not_asked(entry.attempt.gate(), error);
   }
 }
 
 AsyncEntries::Ticket AsyncEntries::attend(std::unique_ptr<Entry> entry, const Ask& ask) {
-  const std::stop_token closing = entry->entrance->shared_keeper()->closing();
+  const std::stop_token closing = entry->client->shared_keeper()->closing();
   start_thread_for(*entry);
   Ticket ticket;
   ticket.entries_ = weak_from_this();

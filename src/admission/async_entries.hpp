@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "airlock/airlock_gate.hpp"
 #include "admission/attempt.hpp"
 #include "admission/timers.hpp"
 #include "admission/worker.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "base/mutex.hpp"
 
 namespace airlock::internal {
@@ -47,7 +47,7 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
 
   // Who wants in where, and for how long it waits.
   struct Entering {
-    std::shared_ptr<Entrance> entrance;
+    std::shared_ptr<AdmissionClient> client;
     const GateName& gate;
     const Ask& ask;
     Duration max_wait;
@@ -73,11 +73,11 @@ class AsyncEntries : public std::enable_shared_from_this<AsyncEntries> {
 
   struct Entry {
     Entry(const Entering& entering, Deliver how)
-        : entrance(entering.entrance),
-          attempt(*entrance, entering.gate, entering.ask, entering.max_wait),
+        : client(entering.client),
+          attempt(*client, entering.gate, entering.ask, entering.max_wait),
           deliver(std::move(how)) {}
 
-    std::shared_ptr<Entrance> entrance;
+    std::shared_ptr<AdmissionClient> client;
     Attempt attempt;
     Deliver deliver;
     std::uint64_t number = 0;

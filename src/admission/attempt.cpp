@@ -36,9 +36,9 @@ Duration next_recheck(const Backend::Recheck& recheck, const Queued& queued,
 
 }  // namespace
 
-Attempt::Attempt(Entrance& entrance, const GateName& gate, const Ask& ask, Duration max_wait)
-    : entrance_(entrance),
-      clock_(entrance.keeper().clock()),
+Attempt::Attempt(AdmissionClient& client, const GateName& gate, const Ask& ask, Duration max_wait)
+    : client_(client),
+      clock_(client.keeper().clock()),
       gate_(gate),
       ask_(ask),
       label_(ask.label),
@@ -62,32 +62,32 @@ void Attempt::decide(Outcome<Lease> outcome) {
   queued_.reset();
   outcome_ = std::move(outcome);
   if (outcome_->has_value()) {
-    entrance_.tell({.kind = Event::Kind::accepted, .gate = gate_.view(), .waited = waited()});
+    client_.tell({.kind = Event::Kind::accepted, .gate = gate_.view(), .waited = waited()});
   } else {
-    entrance_.tell({.kind = Event::Kind::rejected,
-                    .gate = gate_.view(),
-                    .waited = waited(),
-                    .reason = outcome_->error().reason});
+    client_.tell({.kind = Event::Kind::rejected,
+                  .gate = gate_.view(),
+                  .waited = waited(),
+                  .reason = outcome_->error().reason});
   }
 }
 
 bool Attempt::ask() {
-  Keeper& keeper = entrance_.keeper();
+  Keeper& keeper = client_.keeper();
   if (keeper.is_closing()) {
     leave();
-    Entrance::throw_closed(gate_);
+    AdmissionClient::throw_closed(gate_);
   }
-  Request request = entrance_.request(gate_, visitor_, ask_);
+  Request request = client_.request(gate_, visitor_, ask_);
   request.line.join = deadline_ > began_;
-  if (entrance_.options().refuse_late && !queued_) request.line.max_eta = deadline_ - began_;
+  if (client_.options().refuse_late && !queued_) request.line.max_eta = deadline_ - began_;
   const Instant sent = clock_.now();
   const CallLimit limit(time_left());
   has_asked_ = true;
-  const Answer answer = entrance_.store()->admit(request);
+  const Answer answer = client_.store()->admit(request);
   is_unsure_ = false;
   if (const auto* granted = std::get_if<Granted>(&answer)) {
     queued_.reset();
-    decide(entrance_.take(*granted, sent));
+    decide(client_.take(*granted, sent));
   } else if (const auto* refused = std::get_if<Refused>(&answer)) {
     Refused with_wait = *refused;
     with_wait.waited = waited();
@@ -102,7 +102,7 @@ void Attempt::note(const Queued& queued, Duration claim_window) {
   const bool is_new = !queued_;
   const bool moves = is_new || queued.position < queued_->position;
   queued_ = queued;
-  const Backend::Recheck recheck = entrance_.keeper().store().recheck();
+  const Backend::Recheck recheck = client_.keeper().store().recheck();
   overdue_ = moves ? recheck.overdue : saturating_add(overdue_, overdue_);
   // The longer the wait, the less exactly its end is known.
   const Duration late = std::max(overdue_, std::min(queued.eta, claim_window) / 2);
@@ -110,7 +110,7 @@ void Attempt::note(const Queued& queued, Duration claim_window) {
       clock_.now(), std::min({queued.next_check, next_recheck(recheck, queued, claim_window),
                               saturating_add(queued.eta, late)}));
   if (!is_new) return;
-  entrance_.tell({.kind = Event::Kind::queued, .gate = gate_.view(), .position = queued.position});
+  client_.tell({.kind = Event::Kind::queued, .gate = gate_.view(), .position = queued.position});
 }
 
 void Attempt::join() {
@@ -143,14 +143,14 @@ bool Attempt::advance() {
 void Attempt::note(const StoreError& error, bool failed_before) {
   if (error.kind() == StoreError::Kind::closed) throw;
   is_unsure_ = is_unsure_ || error.outcome() == StoreError::Outcome::unknown;
-  const bool may_ask_again = !is_unsure_ || entrance_.options().limit != 0;
+  const bool may_ask_again = !is_unsure_ || client_.options().limit != 0;
   if (queued_ && may_ask_again && !is_over()) {
     next_ask_ = clock_.now() + kAskFailed;
     ask_failed_ = true;
   } else if (queued_ && may_ask_again && !failed_before) {
     give_up();
   } else {
-    outcome_ = entrance_.without_store(gate_, ask_, error);
+    outcome_ = client_.without_store(gate_, ask_, error);
   }
 }
 
@@ -159,7 +159,7 @@ bool Attempt::watch(std::function<void()> changed) {
   const CallLimit limit(time_left());
   try {
     watched_ = true;
-    return entrance_.keeper().store().watch(gate_, visitor_, std::move(changed));
+    return client_.keeper().store().watch(gate_, visitor_, std::move(changed));
   } catch (const StoreError&) {
     return true;  // Then time alone wakes it.
   }
@@ -175,12 +175,12 @@ void Attempt::sleep() {
   if (!sleeper_) sleeper_ = std::make_shared<Sleeper>();
   const auto wake = [sleeper = sleeper_] { sleeper->wake(false); };
   const std::stop_callback on_stop(ask_.stop, wake);
-  const std::stop_callback on_close(entrance_.keeper().closing(), wake);
+  const std::stop_callback on_close(client_.keeper().closing(), wake);
   if (!ask_failed_) {  // Else there may be news, but they cannot be asked for yet.
     const CallLimit limit(time_left());
     try {
       watched_ = true;
-      news_ = entrance_.keeper().store().await(gate_, visitor_, sleeper_, next());
+      news_ = client_.keeper().store().await(gate_, visitor_, sleeper_, next());
       return;
     } catch (const StoreError&) {  // NOLINT(bugprone-empty-catch): then time alone wakes it
     }
@@ -202,7 +202,7 @@ void Attempt::leave() noexcept {
   const bool is_unsure = std::exchange(is_unsure_, false);
   const CallLimit limit(kLastStep);
   try {
-    Backend& store = entrance_.keeper().store();
+    Backend& store = client_.keeper().store();
     if (watched_) store.unwatch(gate_, visitor_);
     if (!is_unsure) {
       store.leave(gate_, visitor_);
@@ -210,7 +210,7 @@ void Attempt::leave() noexcept {
     }
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again below
   }
-  entrance_.give_up(gate_, visitor_);
+  client_.give_up(gate_, visitor_);
 }
 
 }  // namespace airlock::internal

@@ -7,15 +7,15 @@
 #include <optional>
 #include <string>
 
-#include "admission/entrance.hpp"
+#include "admission/admission_client.hpp"
 
 namespace airlock::internal {
 
 // One visitor on its way in.
 class Attempt {
  public:
-  // The entrance must outlive it.
-  Attempt(Entrance& entrance, const GateName& gate, const Ask& ask, Duration max_wait);
+  // The client must outlive it.
+  Attempt(AdmissionClient& client, const GateName& gate, const Ask& ask, Duration max_wait);
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
   ~Attempt();  // Leaves the line.
@@ -53,7 +53,7 @@ class Attempt {
   void sleep();
   void give_up();
 
-  Entrance& entrance_;
+  AdmissionClient& client_;
   Clock& clock_;
   GateName gate_;
   Ask ask_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "admission/entrance.hpp"
+#include "admission/admission_client.hpp"
 #include "base/quote.hpp"
 
 namespace airlock {
@@ -38,27 +38,27 @@ BulkheadFullError::~BulkheadFullError() = default;
 namespace internal {
 
 GuardedCalls::GuardedCalls(const Store& store, const BulkheadOptions& options)
-    : entrance_(std::make_shared<Entrance>(store, airlock_options(options))) {}
+    : client_(std::make_shared<AdmissionClient>(store, airlock_options(options))) {}
 GuardedCalls::GuardedCalls(const GuardedCalls&) = default;
 GuardedCalls& GuardedCalls::operator=(const GuardedCalls&) = default;
 GuardedCalls::~GuardedCalls() = default;
 
-std::uint32_t GuardedCalls::limit() const noexcept { return entrance_->options().limit; }
+std::uint32_t GuardedCalls::limit() const noexcept { return client_->options().limit; }
 
 Lease GuardedCalls::acquire(const GateName& gate, const Ask& ask) const {
-  Outcome<Lease> lease = entrance_->enter(gate, ask);
+  Outcome<Lease> lease = client_->enter(gate, ask);
   if (!lease) throw BulkheadFullError(gate, limit(), lease.error());
   return std::move(*lease);
 }
 
 Outcome<Lease> GuardedCalls::try_acquire(const GateName& gate, Duration max_wait,
                                          const Ask& ask) const {
-  return entrance_->enter(gate, ask, max_wait);
+  return client_->enter(gate, ask, max_wait);
 }
 
 std::vector<std::uint32_t> GuardedCalls::available(std::span<const GateName> gates) const {
   std::vector<std::uint32_t> available;
-  for (const GateCounts& counts : entrance_->store()->counts(gates)) {
+  for (const GateCounts& counts : client_->store()->counts(gates)) {
     const bool known = counts.limit != 0 || counts.overridden;
     const std::uint32_t most = known ? counts.limit : limit();
     available.push_back(most - std::min(most, counts.in_use));
@@ -70,7 +70,7 @@ void GuardedCalls::finish(const GateName& gate, Lease& lease) const noexcept {
   try {
     lease.release();
   } catch (const Error&) {
-    entrance_->tell({.kind = Event::Kind::release_failed, .gate = gate.view()});
+    client_->tell({.kind = Event::Kind::release_failed, .gate = gate.view()});
   }
 }
 

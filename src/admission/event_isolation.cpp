@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "admission/entrance.hpp"
+#include "admission/admission_client.hpp"
 #include "base/quote.hpp"
 
 namespace airlock {
@@ -61,14 +61,14 @@ EventIsolation::EventIsolation(const Store& store, EventIsolationOptions options
   if (!options_.key_builder) throw InvalidArgument("key_builder: a function is needed");
   (void)options_.key_builder({});  // What is wrong with it shows when the program starts.
   if (!options_.max_wait) options_.max_wait = saturating_add(options_.ttl, options_.ttl);
-  entrance_ =
-      std::make_shared<internal::Entrance>(store, AirlockOptions{.limit = 1,
-                                                                 .ttl = options_.ttl,
-                                                                 .max_wait = *options_.max_wait,
-                                                                 .max_hold = options_.max_hold,
-                                                                 .exclusive = true,
-                                                                 .outage = options_.outage,
-                                                                 .observer = options_.observer});
+  client_ = std::make_shared<internal::AdmissionClient>(
+      store, AirlockOptions{.limit = 1,
+                            .ttl = options_.ttl,
+                            .max_wait = *options_.max_wait,
+                            .max_hold = options_.max_hold,
+                            .exclusive = true,
+                            .outage = options_.outage,
+                            .observer = options_.observer});
 }
 
 EventIsolation::EventIsolation(const EventIsolation&) = default;
@@ -76,12 +76,12 @@ EventIsolation& EventIsolation::operator=(const EventIsolation&) = default;
 EventIsolation::~EventIsolation() = default;
 
 std::string EventIsolation::built(const StorageKey& key) const {
-  return entrance_ ? options_.key_builder(key) : std::string();
+  return client_ ? options_.key_builder(key) : std::string();
 }
 
 Outcome<Lease> EventIsolation::try_lock_for(std::string_view key, AnyDuration max_wait) const {
-  if (!entrance_) return Lease();
-  return entrance_->enter(gate_name(kGatePrefix, key), {.label = shown(key)}, max_wait);
+  if (!client_) return Lease();
+  return client_->enter(gate_name(kGatePrefix, key), {.label = shown(key)}, max_wait);
 }
 
 Outcome<Lease> EventIsolation::try_lock(std::string_view key) const {
@@ -89,7 +89,7 @@ Outcome<Lease> EventIsolation::try_lock(std::string_view key) const {
 }
 
 Lease EventIsolation::lock(std::string_view key) const {
-  if (!entrance_) return {};
+  if (!client_) return {};
   Outcome<Lease> lease = try_lock_for(key, *options_.max_wait);
   if (!lease) throw_timeout(key, *options_.max_wait);
   return std::move(*lease);
@@ -97,10 +97,10 @@ Lease EventIsolation::lock(std::string_view key) const {
 
 EventIsolation::Turn EventIsolation::join(std::string_view key) const {
   Turn turn;
-  if (!entrance_) return turn;
+  if (!client_) return turn;
   turn.key_ = key;
   turn.timeout_ = *options_.max_wait;
-  turn.place_ = Place(entrance_, gate_name(kGatePrefix, key), {.label = shown(key)}, turn.timeout_);
+  turn.place_ = Place(client_, gate_name(kGatePrefix, key), {.label = shown(key)}, turn.timeout_);
   return turn;
 }
 

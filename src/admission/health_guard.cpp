@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "airlock/error.hpp"
 #include "admission/worker.hpp"
+#include "airlock/error.hpp"
 #include "base/fork.hpp"
 #include "base/hex.hpp"
 #include "base/random.hpp"

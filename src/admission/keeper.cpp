@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/notify.hpp"
 #include "airlock/error.hpp"
-#include "admission/telling.hpp"
 #include "base/fork.hpp"
 #include "seal/steps.hpp"
 
@@ -38,7 +38,7 @@ Keeper::Keeper(std::shared_ptr<Backend> store)
     : store_(std::move(store)),
       servers_(dynamic_cast<Servers*>(store_.get())),
       generation_(base::fork_generation()),
-      debts_(*store_, mutex_),
+      releases_(*store_, mutex_),
       release_("airlock-release", store_->clock(), [this] { pay(); }),
       alarm_("airlock-alarm", store_->clock(), [this] { sound_alarms(); }) {}
 
@@ -48,7 +48,7 @@ Keeper::~Keeper() {
   for (Lane& lane : lanes_) lane.worker.stop();
   release_.stop();
   alarm_.stop();
-  debts_.pay_at_last(kCloseTimeout);
+  releases_.flush(kCloseTimeout);
 }
 
 bool Keeper::is_own() const noexcept { return generation_ == base::fork_generation(); }
@@ -331,13 +331,13 @@ void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
 // --- giving back ---
 
 void Keeper::pay() {
-  if (debts_.pay()) awaiting_->tell();
+  if (releases_.pay()) awaiting_->tell();
   const std::lock_guard lock(mutex_);
-  release_.plan(debts_.next());
+  release_.plan(releases_.next());
 }
 
-void Keeper::owe(const Token& token, Instant until) noexcept {
-  debts_.add(token, until);
+void Keeper::release_later(const Token& token, Instant until) noexcept {
+  releases_.add(token, until);
   (void)release_.try_need(Instant{0});  // Without a thread it waits for whoever needs one next.
 }
 
@@ -365,7 +365,7 @@ bool Keeper::flush(Duration at_most) {
   {
     const std::lock_guard lock(mutex_);
     // Perhaps no thread could be started when it was owed.
-    if (!debts_.all_paid()) (void)release_.try_need(debts_.next());
+    if (!releases_.is_empty()) (void)release_.try_need(releases_.next());
   }
   return await(at_most, [this] { return is_all_given_back(); });
 }

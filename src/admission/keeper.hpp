@@ -11,11 +11,11 @@
 #include <stop_token>
 #include <vector>
 
-#include "admission/debts.hpp"
-#include "airlock/lease.hpp"
-#include "airlock/observer.hpp"
+#include "admission/release_queue.hpp"
 #include "admission/timers.hpp"
 #include "admission/worker.hpp"
+#include "airlock/lease.hpp"
+#include "airlock/observer.hpp"
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
 #include "store/backend.hpp"
@@ -113,7 +113,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   // is owed: it counts no more.
   static void end(Held& held) noexcept { held.is_ending = true; }
   void forget(Held* held) noexcept;
-  void owe(const Token& token, Instant until) noexcept;  // Releases it in the background.
+  void release_later(const Token& token, Instant until) noexcept;  // Releases it in the background.
 
   // Who waits without a thread (async_entries.hpp).
   [[nodiscard]] AsyncEntries& async_entries();
@@ -173,7 +173,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   std::uint64_t last_serial_ = 0;
   Timers<Held, &Held::alarm> alarms_;
   std::vector<Loss> losses_;  // For airlock-alarm.
-  Debts debts_;
+  ReleaseQueue releases_;
 
   std::stop_source closing_;
   const std::shared_ptr<Awaiting> awaiting_ = std::make_shared<Awaiting>();

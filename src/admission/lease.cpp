@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "airlock/error.hpp"
 #include "admission/keeper.hpp"
+#include "airlock/error.hpp"
 #include "base/per_process.hpp"
 #include "base/quote.hpp"
 #include "seal/steps.hpp"
@@ -65,7 +65,7 @@ void Lease::give_back() noexcept {
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again below
     }
   }
-  keeper_->owe(held_->token, store_end_of(*held_));
+  keeper_->release_later(held_->token, store_end_of(*held_));
 }
 
 // What a forked child inherits belongs to its parent: not even the count is touched.
@@ -123,7 +123,7 @@ void Lease::release() {
   try {
     seal::give_back(keeper->store(), held->token.gate, held->token);
   } catch (const SealReleasingError& error) {
-    if (seal::is_store_failure(error)) keeper->owe(held->token, store_end_of(*held));
+    if (seal::is_store_failure(error)) keeper->release_later(held->token, store_end_of(*held));
     throw;
   }
 }

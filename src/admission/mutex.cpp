@@ -7,23 +7,23 @@
 #include <unordered_map>
 #include <utility>
 
+#include "admission/admission_client.hpp"
 #include "airlock/bulkhead.hpp"
-#include "admission/entrance.hpp"
 #include "base/per_process.hpp"
 #include "base/quote.hpp"
 
 namespace airlock {
 namespace {
 
-std::shared_ptr<internal::Entrance> entrance(const Store& store, std::uint32_t limit,
-                                             const MutexOptions& options) {
+std::shared_ptr<internal::AdmissionClient> client(const Store& store, std::uint32_t limit,
+                                                  const MutexOptions& options) {
   const AirlockOptions rules{.limit = limit,
                              .ttl = options.ttl,
                              .max_wait = kForever,
                              .max_hold = options.max_hold,
                              .exclusive = true,
                              .observer = options.observer};
-  return std::make_shared<internal::Entrance>(store, rules);
+  return std::make_shared<internal::AdmissionClient>(store, rules);
 }
 
 constinit std::atomic<std::uint64_t> g_foreign_unlocks{0};
@@ -40,14 +40,12 @@ std::uint64_t this_thread() noexcept {
 class Mutex::Impl {
  public:
   Impl(const Store& store, const GateName& at, const MutexOptions& options)
-      : entrance_(entrance(store, options.readers, options)),
-        gate_(at),
-        readers_(options.readers) {}
+      : client_(client(store, options.readers, options)), gate_(at), readers_(options.readers) {}
 
   [[nodiscard]] Outcome<Lease> enter(Kind kind, Duration max_wait) {
     check_not_locked();
     const std::uint32_t weight = kind == Kind::exclusive ? readers_ : 1;
-    return entrance_->enter(gate_, {.weight = weight}, max_wait);
+    return client_->enter(gate_, {.weight = weight}, max_wait);
   }
 
   void keep(Kind kind, Lease lease) {
@@ -102,7 +100,7 @@ class Mutex::Impl {
                                 ": this thread has it locked already; unlock it first");
   }
 
-  std::shared_ptr<internal::Entrance> entrance_;
+  std::shared_ptr<internal::AdmissionClient> client_;
   GateName gate_;
   std::uint32_t readers_;
   base::PerProcess<std::unique_ptr<Held>> held_;
@@ -156,7 +154,7 @@ std::stop_token Mutex::lost() const {
 std::uint64_t foreign_unlocks() noexcept { return g_foreign_unlocks; }
 
 KeyedLock::KeyedLock(const Store& store, std::string_view prefix, const MutexOptions& options)
-    : entrance_(entrance(store, 1, options)), prefix_(prefix) {
+    : client_(client(store, 1, options)), prefix_(prefix) {
   (void)gate("");
 }
 KeyedLock::KeyedLock(const KeyedLock&) = default;
@@ -165,18 +163,18 @@ KeyedLock::~KeyedLock() = default;
 
 Lease KeyedLock::lock(std::string_view key, const Ask& ask) const {
   const GateName name = gate(key);
-  Outcome<Lease> lease = entrance_->enter(name, ask);
+  Outcome<Lease> lease = client_->enter(name, ask);
   if (!lease) throw BulkheadFullError(name, 1, lease.error());
   return std::move(*lease);
 }
 
 Outcome<Lease> KeyedLock::try_lock(std::string_view key, const Ask& ask) const {
-  return entrance_->try_enter(gate(key), ask);
+  return client_->try_enter(gate(key), ask);
 }
 
 Outcome<Lease> KeyedLock::try_lock_for(std::string_view key, AnyDuration max_wait,
                                        const Ask& ask) const {
-  return entrance_->enter(gate(key), ask, max_wait);
+  return client_->enter(gate(key), ask, max_wait);
 }
 
 }  // namespace airlock

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "admission/telling.hpp"
+#include "admission/notify.hpp"
 
 namespace airlock {
 namespace {

@@ -21,10 +21,10 @@ bool may_leave_record(const Request& request) {
 }  // namespace
 
 // From here on nothing may fail for want of memory; what is handed over on the way reserves its own.
-void Shard::check_room(const Request& request, Moment& moment) {
+void Shard::check_room(const Request& request, StepContext& context) {
   if (reserve_records(request)) [[likely]]
     return;
-  if (!evict(moment) || !reserve_records(request)) throw_no_room("another visitor");
+  if (!evict(context) || !reserve_records(request)) throw_no_room("another visitor");
 }
 
 bool Shard::reserve_records(const Request& request) {
@@ -34,23 +34,23 @@ bool Shard::reserve_records(const Request& request) {
   return (!leaves_record || reserve_visits(1)) && (rates == 0 || tiers_.reserve(2 * rates));
 }
 
-Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& asker,
-                        const RateVerdict& rate, Moment& moment) {
+Answer Shard::grant_now(At<Gate> gate, const Request& request, const Requester& requester,
+                        const RateVerdict& rate, StepContext& context) {
   if (request.permits && !slots_.reserve(*gate)) throw_no_room("another slot");
-  if (rate.taken > 0) charge_all(gate, request.rates, rate, moment.now);
+  if (rate.taken > 0) charge_all(gate, request.rates, rate, context.now);
   if (request.mode != RateMode::peek) count_grant(gate->tallies, 0);
   Fence fence = 0;
   std::uint64_t place = 0;
   std::uint32_t slot = kNone;
   if (request.permits) {
-    const At<Visit> visit = new_visit(gate, request, asker, moment);
-    fence = prepare(gate, visit, moment.now + request.permits->ttl.count(), moment);
+    const At<Visit> visit = new_visit(gate, request, requester, context);
+    fence = prepare(gate, visit, context.now + request.permits->ttl.count(), context);
     publish(gate, visit, VisitState::holding, fence);
     place = place_of(visit.ref);
     slot = visit->slot.get();
   } else if (request.dedupe != Duration(0)) {
-    const At<Visit> visit = new_visit(gate, request, asker, moment);
-    const Fence stamp = prepare(gate, visit, moment.now + request.dedupe.count(), moment);
+    const At<Visit> visit = new_visit(gate, request, requester, context);
+    const Fence stamp = prepare(gate, visit, context.now + request.dedupe.count(), context);
     publish(gate, visit, VisitState::spent, stamp);
   }
   Answer answer = granting(store_, request, fence, place, rate.taken, rate.info);
@@ -61,58 +61,59 @@ Answer Shard::grant_now(At<Gate> gate, const Request& request, const Asker& aske
   return answer;
 }
 
-Answer Shard::admit_new(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment) {
+Answer Shard::admit_new(At<Gate> gate, const Request& request, const Requester& requester,
+                        StepContext& context) {
   if (request.line.returning) return refused(*gate, Reason::late, Duration(0), {});
   check_order(*gate, request);
   if (request.permits) note_limit(*gate, *request.permits);
   RateVerdict rate;
   if (!request.rates.empty()) {
     const RateAsk ask{request.rates, request.mode, request.cost, request.max_delay};
-    weigh_all(*gate, ask, moment.now, rate);
+    weigh_all(*gate, ask, context.now, rate);
     if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);
   }
-  const Micros paused = paused_until(*gate, moment.now);
+  const Micros paused = paused_until(*gate, context.now);
   const bool clear = present(*gate) == 0 || request.line.barging;
   const bool room = !request.permits || fits(*gate, request.permits->limit,
                                              request.permits->exclusive, request.permits->weight);
   if (paused == 0 && clear && room && rate.allowed) {
-    return grant_now(gate, request, asker, rate, moment);
+    return grant_now(gate, request, requester, rate, context);
   }
   if (rate.allowed) {
     const bool less = request.mode == RateMode::at_most;
-    rate.info = standing(*gate, request.rates, less ? rate.taken : request.cost, moment.now);
+    rate.info = standing(*gate, request.rates, less ? rate.taken : request.cost, context.now);
   }
   if (!room) {
     suspect_holders(gate, request.line.join ? Listener::After::in_line : Listener::After::refused);
   }
-  if (request.line.join) return join(gate, request, asker, rate.info, moment);
-  if (paused != 0) return refused(*gate, Reason::paused, Duration(paused - moment.now), rate.info);
+  if (request.line.join) return join(gate, request, requester, rate.info, context);
+  if (paused != 0) return refused(*gate, Reason::paused, Duration(paused - context.now), rate.info);
   if (clear && room) return refused(*gate, Reason::rate, rate.info.retry_after, rate.info);
-  return refused(*gate, Reason::full, retry_after(*gate, moment.now), rate.info);
+  return refused(*gate, Reason::full, retry_after(*gate, context.now), rate.info);
 }
 
-Answer Shard::admit(const Request& request, std::uint32_t hash, const Asker& asker,
-                    Moment& moment) {
-  const At<Gate> gate = open(request.gate, hash, moment);
+Answer Shard::admit(const Request& request, std::uint32_t hash, const Requester& requester,
+                    StepContext& context) {
+  const At<Gate> gate = open(request.gate, hash, context);
   if (asks_one_rate(request)) {
     Payment payment(request.rates.front(), request.cost);
-    if (takes(gate, payment, moment.now)) return answer_to(request, store_, payment);
+    if (takes(gate, payment, context.now)) return answer_to(request, store_, payment);
   }
-  return admit(gate, request, asker, moment);
+  return admit(gate, request, requester, context);
 }
 
 // Flat, because an admission without contention is mostly calls otherwise.
-[[gnu::flatten]] Answer Shard::admit(At<Gate> gate, const Request& request, const Asker& asker,
-                                     Moment& moment) {
-  check_room(request, moment);
+[[gnu::flatten]] Answer Shard::admit(At<Gate> gate, const Request& request,
+                                     const Requester& requester, StepContext& context) {
+  check_room(request, context);
   At<Visit> visit = gate->visits == 0 ? At<Visit>() : find(gate.ref, request.visitor);
   if (visit && visit->state() == VisitState::spent && request.dedupe == Duration(0)) {
     // Law 2: no retry but a new question. What may leave a record takes the place of the old one.
     if (may_leave_record(request)) remove(gate, visit);
     visit = {};
   }
-  return visit ? admit_known(gate, visit, request, asker, moment)
-               : admit_new(gate, request, asker, moment);
+  return visit ? admit_known(gate, visit, request, requester, context)
+               : admit_new(gate, request, requester, context);
 }
 
 // Who waits for permits, or was handed some, cannot go on by rate alone, nor the other way round.
@@ -125,34 +126,35 @@ void Shard::check_kind(const Visit& visit, const Request& request) {
 
 // The visitor-state table.
 [[gnu::noinline]] Answer Shard::admit_known(At<Gate> gate, At<Visit> visit, const Request& request,
-                                            const Asker& asker, Moment& moment) {
+                                            const Requester& requester, StepContext& context) {
   check_kind(*visit, request);
-  if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
-  if (visit->in_line()) return ask_again(gate, visit, request, asker, moment);
-  Granted answer = granted(request.gate, visit, moment.now);
+  if (visit->state() == VisitState::handed)
+    return claimed(gate, visit, request, requester, context);
+  if (visit->in_line()) return ask_again(gate, visit, request, requester, context);
+  Granted answer = granted(request.gate, visit, context.now);
   answer.repeated = true;
   if (visit->state() == VisitState::spent) {
-    answer.rate = standing(*gate, request.rates, request.cost, moment.now);
+    answer.rate = standing(*gate, request.rates, request.cost, context.now);
     answer.taken = visit->cost;
     answer.expires_in = Duration(0);
   }
   return answer;
 }
 
-Answer Shard::claimed(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
-                      Moment& moment) {
-  Granted answer = granted(request.gate, visit, moment.now);
-  answer.taken = visit->wishes.get() != kNone ? visit->cost : 0;
-  answer.rate = standing(*gate, request.rates, request.cost, moment.now);
+Answer Shard::claimed(At<Gate> gate, At<Visit> visit, const Request& request,
+                      const Requester& requester, StepContext& context) {
+  Granted answer = granted(request.gate, visit, context.now);
+  answer.taken = visit->requested_rates.get() != kNone ? visit->cost : 0;
+  answer.rate = standing(*gate, request.rates, request.cost, context.now);
   const bool stays = visit->weight.get() != 0;
-  claim(gate, visit, asker.owner, request.hold, moment);
-  answer.expires_in = Duration(stays ? visit->expiry.get() - moment.now : 0);
+  claim(gate, visit, requester.owner, request.hold, context);
+  answer.expires_in = Duration(stays ? visit->expiry.get() - context.now : 0);
   return answer;
 }
 
 // What a waiter that asks again may change: its limit and its rates, not its weight or priority.
 void Shard::update_waiter(At<Gate> gate, At<Visit> visit, const Request& request,
-                          const Asker& asker) {
+                          const Requester& requester) {
   if (request.permits) {
     visit->limit.set(std::max(request.permits->limit, visit->weight.get()));
     raise_line_limit(*gate, *visit);
@@ -160,22 +162,24 @@ void Shard::update_waiter(At<Gate> gate, At<Visit> visit, const Request& request
   }
   write_wishes(visit, request.rates);
   visit->cost = request.cost;
-  set_owner(visit, request.hold, asker.owner);
+  set_owner(visit, request.hold, requester.owner);
   if (request.line.join) visit->patience = request.line.patience.count();
 }
 
-Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
-                        Moment& moment) {
+Answer Shard::ask_again(At<Gate> gate, At<Visit> visit, const Request& request,
+                        const Requester& requester, StepContext& context) {
   check_order(*gate, request);
   const RateAsk ask{request.rates, RateMode::take, request.cost, {}};
   RateVerdict rate;
-  weigh_all(*gate, ask, moment.now, rate);
+  weigh_all(*gate, ask, context.now, rate);
   if (rate.never) return refused(*gate, Reason::never, kForever, rate.info);
-  update_waiter(gate, visit, request, asker);
-  renew_patience(gate, visit, false, moment.now);
-  advance(gate, moment);
-  if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
-  return queued(*gate, visit, standing(*gate, request.rates, request.cost, moment.now), moment.now);
+  update_waiter(gate, visit, request, requester);
+  renew_patience(gate, visit, false, context.now);
+  advance(gate, context);
+  if (visit->state() == VisitState::handed)
+    return claimed(gate, visit, request, requester, context);
+  return queued(*gate, visit, standing(*gate, request.rates, request.cost, context.now),
+                context.now);
 }
 
 // Present, for as long as its patience lasts from now.
@@ -206,35 +210,37 @@ std::optional<Refused> Shard::line_refuses(Gate& gate, const Request& request, c
 }
 
 // A new waiter at the end of the line.
-At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Asker& asker, bool several,
-                         Moment& moment) {
+At<Visit> Shard::enqueue(At<Gate> gate, const Request& request, const Requester& requester,
+                         bool several, StepContext& context) {
   if (gate->line.is_empty()) {
     gate->order = request.line.order;
     gate->aging = request.line.aging;
-    gate->last_grant = moment.now;
+    gate->last_grant = context.now;
   }
-  const At<Visit> visit = new_visit(gate, request, asker, moment);
+  const At<Visit> visit = new_visit(gate, request, requester, context);
   visit->claim_window = request.line.claim_window.count();
   visit->patience = request.line.patience.count();
   visit->dedupe = request.dedupe.count();
   visit->several = several;
-  visit->ticket = next_stamp(moment);
+  visit->ticket = next_stamp(context);
   visit->order = gate->order;
   visit->aging = gate->aging;
   visit->priority = gate->order == Order::priority ? request.line.priority : 0;
-  visit->patience_end.set(moment.now + visit->patience);
+  visit->patience_end.set(context.now + visit->patience);
   write_wishes(visit, request.rates);
   publish(gate, visit, VisitState::waiting, visit->ticket);
   return visit;
 }
 
-[[gnu::noinline]] Answer Shard::join(At<Gate> gate, const Request& request, const Asker& asker,
-                                     const RateInfo& rate, Moment& moment) {
-  if (auto no = line_refuses(*gate, request, rate, moment.now)) return *no;
-  const At<Visit> visit = enqueue(gate, request, asker, false, moment);
-  advance(gate, moment);
-  if (visit->state() == VisitState::handed) return claimed(gate, visit, request, asker, moment);
-  return queued(*gate, visit, rate, moment.now);
+[[gnu::noinline]] Answer Shard::join(At<Gate> gate, const Request& request,
+                                     const Requester& requester, const RateInfo& rate,
+                                     StepContext& context) {
+  if (auto no = line_refuses(*gate, request, rate, context.now)) return *no;
+  const At<Visit> visit = enqueue(gate, request, requester, false, context);
+  advance(gate, context);
+  if (visit->state() == VisitState::handed)
+    return claimed(gate, visit, request, requester, context);
+  return queued(*gate, visit, rate, context.now);
 }
 
 Granted Shard::granted(const GateName& gate, At<Visit> visit, Micros now) const {
@@ -265,7 +271,7 @@ Queued Shard::queued(Gate& gate, At<Visit> visit, const RateInfo& rate, Micros n
 }
 
 void Shard::uncount_refusal(Gate& gate, Reason reason) {
-  Word<std::uint64_t>& refused = gate.tallies.refused[static_cast<std::size_t>(reason)];
+  PublishedField<std::uint64_t>& refused = gate.tallies.refused[static_cast<std::size_t>(reason)];
   if (refused.get() != 0) refused.set(refused.get() - 1);
 }
 

@@ -34,36 +34,36 @@ void Shard::end_bound(At<Visit> visit, Micros now) {
 
 // First everything that ends, then whom that lets in: nobody is handed what a dead waiter would
 // have. In portions, because to let somebody in may change the list.
-void Shard::end_predecessors(Owner present, Moment& moment) {
+void Shard::end_predecessors(Owner present, StepContext& context) {
   const std::uint32_t number = number_of(present);
   constexpr std::size_t kPortion = 64;
   std::array<Ref, kPortion> touched;
   std::size_t count = kPortion;
   while (count == kPortion && owners_.has(number)) {
     count = 0;
-    Leash leash(visits_.end() + Leash::kLong);
+    TraversalBudget budget(visits_.end() + TraversalBudget::kLong);
     for (Ref at = owners_.first(number); at != kNone && count < kPortion;) {
-      leash.step();
+      budget.step();
       const At<Visit> visit = visits_.at(at);
       at = visit->owner_next;
       if (visit->owner.get() == present) continue;
       touched[count++] = visit->gate;
-      end_bound(visit, moment.now);
+      end_bound(visit, context.now);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      if (gates_.live(touched[i])) settle(gates_.at(touched[i]), moment);
+      if (gates_.live(touched[i])) settle(gates_.at(touched[i]), context);
     }
   }
 }
 
-void Shard::end_all_dead(Moment& moment) {
+void Shard::end_all_dead(StepContext& context) {
   visits_.for_each([&](Ref ref) {
     const At<Visit> visit = visits_.at(ref);
     const Owner owner = visit->owner.get();
     if (visit->hold.get() != Hold::bound || owner == 0 || !listener_.is_dead(owner)) return;
-    end_bound(visit, moment.now);
+    end_bound(visit, context.now);
   });
-  gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
+  gates_.for_each([&](Ref gate) { settle(gates_.at(gate), context); });
 }
 
 }  // namespace airlock::model

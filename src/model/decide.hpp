@@ -10,11 +10,11 @@
 
 namespace airlock::model {
 
-inline At<Gate> Shard::open(const GateName& name, std::uint32_t hash, Moment& moment) {
-  sweep_in_passing(moment);
-  const At<Gate> gate = open_gate(name, hash, moment);
-  gate->last_used = moment.now;
-  settle(gate, moment);
+inline At<Gate> Shard::open(const GateName& name, std::uint32_t hash, StepContext& context) {
+  sweep_in_passing(context);
+  const At<Gate> gate = open_gate(name, hash, context);
+  gate->last_used = context.now;
+  settle(gate, context);
   return gate;
 }
 

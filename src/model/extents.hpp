@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <new>
 
-#include "model/word.hpp"
+#include "model/published_field.hpp"
 
 namespace airlock::model {
 
@@ -76,7 +76,7 @@ class ExtentArray {
   static constexpr std::uint32_t kMaxExtents = 24;
   static constexpr std::uint32_t kFirst = 64;  // Items in extent 0; extent n has kFirst << n.
 
-  ExtentArray(Memory& memory, Region region, Word<std::uint32_t>& extents) noexcept
+  ExtentArray(Memory& memory, Region region, PublishedField<std::uint32_t>& extents) noexcept
       : memory_(memory), region_(region), extents_(extents) {
     view_.fill(nowhere());
     if (memory.is_private()) return;
@@ -109,12 +109,13 @@ class ExtentArray {
     return view.items[(ref - start_of(number)) & view.mask];
   }
   // It will be needed: among many, each is a wait for memory, and these may pass side by side.
-  void send_for(Ref ref) const noexcept { __builtin_prefetch(&(*this)[ref]); }
+  void prefetch(Ref ref) const noexcept { __builtin_prefetch(&(*this)[ref]); }
   [[nodiscard]] std::uint32_t extents() const noexcept {
     return std::min(extents_.get(), max_extents_);
   }
 
-  [[nodiscard]] bool runs_beside(const Word<std::uint32_t>& extents) const noexcept {
+  [[nodiscard]] bool has_same_extents_as(
+      const PublishedField<std::uint32_t>& extents) const noexcept {
     return extents_.get() == extents.get();
   }
 
@@ -164,7 +165,7 @@ class ExtentArray {
 
   Memory& memory_;
   Region region_;
-  Word<std::uint32_t>& extents_;
+  PublishedField<std::uint32_t>& extents_;
   std::uint32_t max_extents_ = kMaxExtents;
   std::array<View, kNameable> view_;
 };
@@ -175,11 +176,11 @@ struct PoolHead {
   static constexpr std::uint32_t kMaxExtents = ExtentArray<int>::kMaxExtents;
 
   struct Extent {
-    Word<std::uint32_t> fresh;
+    PublishedField<std::uint32_t> fresh;
     Ref free = kNone;
     std::uint32_t used = 0;
   };
-  Word<std::uint32_t> extents;
+  PublishedField<std::uint32_t> extents;
   std::uint32_t open = 0;           // Bit n: extent n has a record to give.
   std::array<Extent, 32> extent{};  // One for every bit, whatever they say.
 };
@@ -236,8 +237,8 @@ class Pool {
 
   [[nodiscard]] std::uint32_t extents() const noexcept { return items_.extents(); }
   template <typename Other>
-  [[nodiscard]] bool runs_beside(const ExtentArray<Other>& other) const noexcept {
-    return other.runs_beside(head_.extents);
+  [[nodiscard]] bool has_same_extents_as(const ExtentArray<Other>& other) const noexcept {
+    return other.has_same_extents_as(head_.extents);
   }
 
   // Every record that is not free, in the order of their places.

@@ -39,11 +39,11 @@ void throw_other_order(std::string_view gate) {
                         "\" has a line with another order; it can change when the line is empty");
 }
 
-At<Gate> Shard::new_gate(const GateName& name, std::uint32_t hash, Moment& moment) {
+At<Gate> Shard::new_gate(const GateName& name, std::uint32_t hash, StepContext& context) {
   // Two sweeps forget an unused gate: with four places for each new one the table stops growing.
-  sweep(has_many_gates() ? 4 : 2, moment);
+  sweep(has_many_gates() ? 4 : 2, context);
   const auto reserve = [this] { return gate_index_.reserve() && gates_.reserve(1); };
-  if (!reserve() && !(evict(moment) && reserve())) throw_no_room("another gate");
+  if (!reserve() && !(evict(context) && reserve())) throw_no_room("another gate");
   const Ref ref = gates_.take();
   const At<Gate> gate{ref, new (&gates_[ref]) Gate};
   gate->hash = hash;
@@ -52,7 +52,7 @@ At<Gate> Shard::new_gate(const GateName& name, std::uint32_t hash, Moment& momen
   gate->limit_override.set(kNone);
   gate->drawn.set(kNone);
   gate->next_due = kNever;
-  gate->last_used = moment.now;
+  gate->last_used = context.now;
   gate->state.publish(1);
   gate_index_.insert(gate);
   return gate;
@@ -80,13 +80,13 @@ bool Shard::collectable(At<Gate> gate, Idle how, Micros now) {
 }
 
 // Looks at the next place of the gate table. Whether a gate was forgotten there.
-bool Shard::sweep_one(Idle how, Moment& moment) {
+bool Shard::sweep_one(Idle how, StepContext& context) {
   const Ref ref = head_.sweep < gates_.end() ? head_.sweep : 0;
   head_.sweep = ref + 1;
   if (!gates_.live(ref)) return false;
   const At<Gate> gate = gates_.at(ref);
-  settle(gate, moment);
-  if (collectable(gate, how, moment.now)) {
+  settle(gate, context);
+  if (collectable(gate, how, context.now)) {
     collect(gate);
     return true;
   }
@@ -94,30 +94,30 @@ bool Shard::sweep_one(Idle how, Moment& moment) {
   return false;
 }
 
-void Shard::sweep(std::uint32_t places, Moment& moment) {
+void Shard::sweep(std::uint32_t places, StepContext& context) {
   const Idle how = has_many_gates() ? Idle::for_a_round : Idle::long_since;
   for (places = std::min(places, gates_.end()); places > 0 && gates_.end() > 0; --places) {
-    (void)sweep_one(how, moment);
+    (void)sweep_one(how, context);
   }
 }
 
 // Without memory for another gate or tier: forgets gates that hold nothing, however recently they
 // were used. In portions, so that a step stays short; the next one continues. False: there is none.
-bool Shard::evict(Moment& moment) {
+bool Shard::evict(StepContext& context) {
   constexpr std::uint32_t kPlaces = 8192;
   constexpr std::uint32_t kEnough = 64;
   std::uint32_t evicted = 0;
   for (std::uint32_t places = std::min(kPlaces, gates_.end());
        places > 0 && evicted < kEnough && gates_.end() > 0; --places) {
-    if (sweep_one(Idle::at_all, moment)) ++evicted;
+    if (sweep_one(Idle::at_all, context)) ++evicted;
   }
   return evicted != 0;
 }
 
 void Shard::drop_pauses(Gate& gate, Micros now) {
-  Leash leash;
+  TraversalBudget budget;
   for (Ref* place = &gate.pauses; *place != kNone;) {
-    leash.step();
+    budget.step();
     Pause& pause = pauses_[*place];
     if (pause.until.get() > now) {
       place = &pause.next;
@@ -134,9 +134,9 @@ void Shard::drop_pauses(Gate& gate, Micros now) {
 Micros Shard::last_pause_end(Gate& gate, Micros now) {
   drop_pauses(gate, now);
   Micros until = 0;
-  Leash leash;
+  TraversalBudget budget;
   for (Ref ref = gate.pauses; ref != kNone; ref = pauses_[ref].next) {
-    leash.step();
+    budget.step();
     until = std::max(until, pauses_[ref].until.get());
   }
   return until;

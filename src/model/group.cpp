@@ -17,9 +17,10 @@ void Shard::check_group_room(Requests requests) {
   }
 }
 
-void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Moment& moment) {
-  part.gate = open_gate(request.gate, hash, moment);
-  part.gate->last_used = moment.now;
+void Shard::open_part(Part& part, const Request& request, std::uint32_t hash,
+                      StepContext& context) {
+  part.gate = open_gate(request.gate, hash, context);
+  part.gate->last_used = context.now;
   part.visit = find(part.gate.ref, request.visitor);
   if (part.visit && part.visit->state() == VisitState::spent) {
     remove(part.gate, part.visit);
@@ -28,11 +29,12 @@ void Shard::open_part(Part& part, const Request& request, std::uint32_t hash, Mo
 }
 
 // Before any of the gates is made: another order or kind at one of them changes nothing.
-void Shard::check_group(Requests requests, std::span<const std::uint32_t> hashes, Moment& moment) {
+void Shard::check_group(Requests requests, std::span<const std::uint32_t> hashes,
+                        StepContext& context) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const At<Gate> gate = find_gate(requests[i].gate.view(), hashes[i]);
     if (!gate) continue;
-    settle(gate, moment);
+    settle(gate, context);
     check_order(*gate, requests[i]);
     const At<Visit> visit = find(gate.ref, requests[i].visitor);
     if (visit) check_kind(*visit, requests[i]);
@@ -40,12 +42,12 @@ void Shard::check_group(Requests requests, std::span<const std::uint32_t> hashes
 }
 
 GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> hashes,
-                             const Asker& asker, Moment& moment) {
-  sweep_in_passing(moment);
-  check_group(requests, hashes, moment);
+                             const Requester& requester, StepContext& context) {
+  sweep_in_passing(context);
+  check_group(requests, hashes, context);
   std::vector<Part> parts(requests.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    open_part(parts[i], requests[i], hashes[i], moment);
+    open_part(parts[i], requests[i], hashes[i], context);
   }
   check_group_room(requests);
   std::vector<bool> repeated(parts.size());
@@ -54,19 +56,19 @@ GroupAnswer Shard::admit_all(Requests requests, std::span<const std::uint32_t> h
     const bool inside = part.visit && part.visit->inside();
     repeated[i] = inside && part.visit->state() == VisitState::holding;
     if (requests[i].permits && !inside) note_limit(*part.gate, *requests[i].permits);
-    if (part.visit && !inside && !never(*part.gate, requests[i], moment.now)) {
-      update_waiter(part.gate, part.visit, requests[i], asker);
+    if (part.visit && !inside && !never(*part.gate, requests[i], context.now)) {
+      update_waiter(part.gate, part.visit, requests[i], requester);
     }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::optional<Reason> reason = why_not(parts[i], requests[i], moment);
-    if (reason) return stop_at(i, *reason, parts, requests, asker, moment);
+    const std::optional<Reason> reason = why_not(parts[i], requests[i], context);
+    if (reason) return stop_at(i, *reason, parts, requests, requester, context);
   }
-  grant_all(parts, requests, asker, moment);
+  grant_all(parts, requests, requester, context);
   GroupAnswer answer;
   answer.granted.reserve(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    answer.granted.push_back(granted_part(parts[i], requests[i], repeated[i], moment.now));
+    answer.granted.push_back(granted_part(parts[i], requests[i], repeated[i], context.now));
   }
   return answer;
 }
@@ -90,7 +92,7 @@ bool Shard::never(const Gate& gate, const Request& request, Micros now) const {
 }
 
 // What keeps this visitor out of this gate now; nothing if it is in or could be.
-std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment& moment) {
+std::optional<Reason> Shard::why_not(Part& part, const Request& request, StepContext& context) {
   Gate& gate = *part.gate;
   if (part.visit && part.visit->inside()) return std::nullopt;
   if (part.visit && part.visit->state() == VisitState::absent) {
@@ -98,11 +100,11 @@ std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment&
   }
   const RateAsk ask{request.rates, request.mode, request.cost, request.max_delay};
   part.rate = {};
-  if (!request.rates.empty()) weigh_all(gate, ask, moment.now, part.rate);
+  if (!request.rates.empty()) weigh_all(gate, ask, context.now, part.rate);
   if (part.rate.never) return Reason::never;
-  if (paused_until(gate, moment.now) != 0) return Reason::paused;
+  if (paused_until(gate, context.now) != 0) return Reason::paused;
   const bool clear = present(gate) == 0 || request.line.barging ||
-                     (part.visit && candidate(gate, moment) == part.visit.ref);
+                     (part.visit && candidate(gate, context) == part.visit.ref);
   if (!clear) return Reason::full;
   // A waiter keeps what it came with, but for its limit.
   const bool room =
@@ -117,20 +119,21 @@ std::optional<Reason> Shard::why_not(Part& part, const Request& request, Moment&
 }
 
 // Takes what one gate asks, short of publishing the visit. True: a visit is left to publish.
-bool Shard::grant_part(Part& part, const Request& request, const Asker& asker, Moment& moment) {
+bool Shard::grant_part(Part& part, const Request& request, const Requester& requester,
+                       StepContext& context) {
   if (part.visit && part.visit->state() == VisitState::handed) {
     const bool stays = part.visit->weight.get() != 0;
-    part.rate.taken = part.visit->wishes.get() != kNone ? part.visit->cost : 0;
-    part.rate.info = standing(*part.gate, request.rates, request.cost, moment.now);
-    claim(part.gate, part.visit, asker.owner, request.hold, moment);
+    part.rate.taken = part.visit->requested_rates.get() != kNone ? part.visit->cost : 0;
+    part.rate.info = standing(*part.gate, request.rates, request.cost, context.now);
+    claim(part.gate, part.visit, requester.owner, request.hold, context);
     if (!stays) part.visit = {};
     return false;
   }
   if (part.visit && part.visit->inside()) return false;
-  if (part.rate.taken > 0) charge_all(part.gate, request.rates, part.rate, moment.now);
-  count_grant(part.gate->tallies, part.visit ? moment.now - part.visit->joined : 0);
+  if (part.rate.taken > 0) charge_all(part.gate, request.rates, part.rate, context.now);
+  count_grant(part.gate->tallies, part.visit ? context.now - part.visit->joined : 0);
   if (request.permits) {
-    if (!part.visit) part.visit = new_visit(part.gate, request, asker, moment);
+    if (!part.visit) part.visit = new_visit(part.gate, request, requester, context);
     return true;
   }
   if (part.visit) remove(part.gate, part.visit);
@@ -141,16 +144,17 @@ bool Shard::grant_part(Part& part, const Request& request, const Asker& asker, M
 // All or nothing, also for a death in between: the others are pending until the leader, published
 // last, is holding. The leader is the visit that waited, if there is one, so that an undone attempt
 // keeps its place.
-void Shard::grant_all(Parts parts, Requests requests, const Asker& asker, Moment& moment) {
+void Shard::grant_all(Parts parts, Requests requests, const Requester& requester,
+                      StepContext& context) {
   std::vector<std::size_t> fresh;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!grant_part(parts[i], requests[i], asker, moment)) continue;
+    if (!grant_part(parts[i], requests[i], requester, context)) continue;
     fresh.insert(parts[i].visit->in_line() ? fresh.begin() : fresh.end(), i);
   }
   for (const std::size_t i : fresh) {
     Part& part = parts[i];
-    const Micros expiry = moment.now + requests[i].permits->ttl.count();
-    part.fence = prepare(part.gate, part.visit, expiry, moment);
+    const Micros expiry = context.now + requests[i].permits->ttl.count();
+    part.fence = prepare(part.gate, part.visit, expiry, context);
     part.visit->called_until = 0;
     if (i == fresh.front()) continue;
     part.visit->leader = parts[fresh.front()].visit.ref;
@@ -172,7 +176,7 @@ void Shard::grant_all(Parts parts, Requests requests, const Asker& asker, Moment
 
 // Waits in the first line that refuses, and in no other; without `join`, in the line where it is.
 GroupAnswer Shard::stop_at(std::size_t at, Reason reason, Parts parts, Requests requests,
-                           const Asker& asker, Moment& moment) {
+                           const Requester& requester, StepContext& context) {
   const auto waits = std::ranges::find_if(
       parts, [](const Part& part) { return part.visit && part.visit->in_line(); });
   const bool joins = requests[at].line.join;
@@ -180,26 +184,26 @@ GroupAnswer Shard::stop_at(std::size_t at, Reason reason, Parts parts, Requests 
   if (!refuses && !joins) at = static_cast<std::size_t>(waits - parts.begin());
   const Request& request = requests[at];
   Part& part = parts[at];
-  const RateInfo rate = standing(*part.gate, request.rates, request.cost, moment.now);
+  const RateInfo rate = standing(*part.gate, request.rates, request.cost, context.now);
   GroupAnswer answer{.at = at};
   if (refuses) {
-    answer.because = refused(*part.gate, reason, retry_after(part, reason, moment.now), rate);
+    answer.because = refused(*part.gate, reason, retry_after(part, reason, context.now), rate);
     return answer;
   }
   if (part.visit) {
-    renew_patience(part.gate, part.visit, true, moment.now);
-  } else if (const auto no = line_refuses(*part.gate, request, rate, moment.now)) {
+    renew_patience(part.gate, part.visit, true, context.now);
+  } else if (const auto no = line_refuses(*part.gate, request, rate, context.now)) {
     answer.because = *no;
     return answer;
   } else {
-    part.visit = enqueue(part.gate, request, asker, true, moment);
+    part.visit = enqueue(part.gate, request, requester, true, context);
   }
-  advance(part.gate, moment);
-  answer.because = queued(*part.gate, part.visit, rate, moment.now);
+  advance(part.gate, context);
+  answer.because = queued(*part.gate, part.visit, rate, context.now);
   for (Part& other : parts) {
     if (&other == &part || !other.visit || !other.visit->in_line()) continue;
     remove(other.gate, other.visit);
-    settle(other.gate, moment);
+    settle(other.gate, context);
   }
   return answer;
 }

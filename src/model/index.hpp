@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "model/extents.hpp"
-#include "model/leash.hpp"
+#include "model/traversal_budget.hpp"
 
 namespace airlock::model {
 
 // The shared part of an index. All of it but `extents` is derived.
 struct IndexHead {
-  Word<std::uint32_t> extents;
+  PublishedField<std::uint32_t> extents;
   std::uint32_t buckets = 0;
   std::uint32_t mask = 0;  // 2^n - 1, the smallest that reaches every bucket.
   std::uint32_t items = 0;
@@ -47,17 +47,17 @@ class Index {
   template <typename Match>
   [[nodiscard]] At<Record> find(std::uint32_t hash, Match&& match) const {
     if (head_.items == 0) return {};
-    Leash leash;
+    TraversalBudget budget;
     for (Ref ref = buckets_[bucket_of(hash)]; ref != kNone;) {
       const At<Record> record = pool_.at(ref);
       if (record->hash == hash && match(*record)) return record;
-      leash.step();
+      budget.step();
       ref = record->link;
     }
     return {};
   }
 
-  void send_for(std::uint32_t hash) const noexcept { buckets_.send_for(bucket_of(hash)); }
+  void prefetch(std::uint32_t hash) const noexcept { buckets_.prefetch(bucket_of(hash)); }
 
   void insert(At<Record> record) {
     if (++head_.items > head_.buckets) split();
@@ -68,7 +68,7 @@ class Index {
 
   void erase(At<Record> record) {
     Ref* place = &buckets_[bucket_of(record->hash)];
-    for (Leash leash; *place != record.ref; place = &pool_[*place].link) leash.step();
+    for (TraversalBudget budget; *place != record.ref; place = &pool_[*place].link) budget.step();
     *place = record->link;
     --head_.items;
     if (head_.buckets > kMinBuckets) contract();
@@ -95,9 +95,9 @@ class Index {
     buckets_[buddy] = kNone;
     buckets_[added] = kNone;
     head_.mask |= head_.buckets++;
-    Leash leash;
+    TraversalBudget budget;
     while (ref != kNone) {
-      leash.step();
+      budget.step();
       const Ref next = pool_[ref].link;
       push(bucket_of(pool_[ref].hash), ref);
       ref = next;
@@ -115,9 +115,9 @@ class Index {
     const std::uint32_t last = --head_.buckets;
     if (last == head_.mask / 2 + 1) head_.mask /= 2;
     Ref ref = buckets_[last];
-    Leash leash;
+    TraversalBudget budget;
     while (ref != kNone) {
-      leash.step();
+      budget.step();
       const Ref next = pool_[ref].link;
       push(bucket_of(pool_[ref].hash), ref);
       ref = next;

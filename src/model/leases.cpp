@@ -5,79 +5,79 @@
 
 namespace airlock::model {
 
-[[gnu::flatten]] bool Shard::release(const Token& token, std::uint32_t hash, Moment& moment) {
+[[gnu::flatten]] bool Shard::release(const Token& token, std::uint32_t hash, StepContext& context) {
   const At<Gate> gate = find_gate(token.gate.view(), hash);
-  const At<Visit> visit = holder_of(gate, token, moment);
-  if (visit) end_hold(gate, visit, moment);
+  const At<Visit> visit = holder_of(gate, token, context);
+  if (visit) end_hold(gate, visit, context);
   return static_cast<bool>(visit);
 }
 
 // Stamps are never used twice in a shard, so the record at the place is the token's or has another.
 // What was handed over and not claimed is not for here: its refund needs the exact time.
-[[gnu::flatten]] bool Shard::release_at(const Token& token, Moment& moment) {
+[[gnu::flatten]] bool Shard::release_at(const Token& token, StepContext& context) {
   const auto ref = static_cast<Ref>(token.place);
   if (token.fence == 0 || !visits_.has(ref)) return false;
   const At<Visit> visit = visits_.at(ref);
-  deadlines_.send_for(ref);
+  deadlines_.prefetch(ref);
   const auto is_meant = [&] {
     return visit->fence() == token.fence && visit->state() == VisitState::holding &&
            visit->visitor == token.visitor;
   };
   if (!is_meant()) return false;
-  visit_index_.send_for(visit->hash);
+  visit_index_.prefetch(visit->hash);
   const At<Gate> gate = gates_.at(visit->gate);
   if (gate->view() != token.gate.view()) return false;
-  gate->last_used = moment.now;
-  if (moment.now >= gate->next_due) {
-    settle(gate, moment);
+  gate->last_used = context.now;
+  if (context.now >= gate->next_due) {
+    settle(gate, context);
     if (!is_meant()) return false;
   }
-  end_hold(gate, visit, moment);
+  end_hold(gate, visit, context);
   return true;
 }
 
-inline void Shard::end_hold(At<Gate> gate, At<Visit> visit, Moment& moment) {
+inline void Shard::end_hold(At<Gate> gate, At<Visit> visit, StepContext& context) {
   if (visit->revoked.get() != 0) bump(gate->tallies.revoked);
   if (visit->state() == VisitState::handed) {
-    remove_with_refund(gate, visit, moment.now);
+    remove_with_refund(gate, visit, context.now);
   } else {
     remove(gate, visit);
   }
-  if (!gate->line.is_empty()) advance(gate, moment);
-  sweep_in_passing(moment);
+  if (!gate->line.is_empty()) advance(gate, context);
+  sweep_in_passing(context);
 }
 
 bool Shard::leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor,
-                  Moment& moment) {
+                  StepContext& context) {
   const At<Gate> gate = find_gate(name, hash);
   if (!gate) return false;
-  gate->last_used = moment.now;
-  settle(gate, moment);
+  gate->last_used = context.now;
+  settle(gate, context);
   const At<Visit> visit = find(gate.ref, visitor);
   const bool waits = visit && (visit->in_line() || visit->state() == VisitState::handed);
   if (waits) {
     bump(gate->tallies.abandoned);
-    remove_with_refund(gate, visit, moment.now);
-    if (!gate->line.is_empty()) advance(gate, moment);
+    remove_with_refund(gate, visit, context.now);
+    if (!gate->line.is_empty()) advance(gate, context);
   }
-  sweep_in_passing(moment);
+  sweep_in_passing(context);
   return waits;
 }
 
-void Shard::refund(const Request& request, std::uint32_t hash, Moment& moment) {
+void Shard::refund(const Request& request, std::uint32_t hash, StepContext& context) {
   const At<Gate> gate = find_gate(request.gate.view(), hash);
   if (!gate) return;
   for (const Rate& rate : request.rates) {
     Tier* tier = find_tier(*gate, rate);
-    if (tier != nullptr) give_back(*tier, request.cost, moment.now);
+    if (tier != nullptr) give_back(*tier, request.cost, context.now);
   }
-  settle(gate, moment);
-  sweep_in_passing(moment);
+  settle(gate, context);
+  sweep_in_passing(context);
 }
 
-void Shard::renew(RenewItem& item, std::uint32_t hash, Moment& moment) {
+void Shard::renew(RenewItem& item, std::uint32_t hash, StepContext& context) {
   const At<Gate> gate = find_gate(item.token.gate.view(), hash);
-  const At<Visit> visit = holder_of(gate, item.token, moment);
+  const At<Visit> visit = holder_of(gate, item.token, context);
   item.result = Renewal::gone;
   if (!visit || visit->state() != VisitState::holding) return;
   item.result = Renewal::revoked;
@@ -86,9 +86,9 @@ void Shard::renew(RenewItem& item, std::uint32_t hash, Moment& moment) {
   if (item.weight && !change_weight(gate, visit, *item.weight)) return;
   item.result = Renewal::renewed;
   visit->ttl = item.ttl.count();
-  set_expiry(gate, visit, moment.now + visit->ttl);
-  if (!gate->line.is_empty()) advance(gate, moment);
-  sweep_in_passing(moment);
+  set_expiry(gate, visit, context.now + visit->ttl);
+  if (!gate->line.is_empty()) advance(gate, context);
+  sweep_in_passing(context);
 }
 
 // In one store, so that a death leaves the old weight or the new one.
@@ -107,27 +107,27 @@ bool Shard::change_weight(At<Gate> gate, At<Visit> visit, std::uint32_t weight) 
   return true;
 }
 
-bool Shard::disown(const Token& token, std::uint32_t hash, Moment& moment) {
-  const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, moment);
+bool Shard::disown(const Token& token, std::uint32_t hash, StepContext& context) {
+  const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, context);
   if (!visit) return false;
   set_owner(visit, Hold::detached, 0);
   return true;
 }
 
 std::optional<Granted> Shard::adopt(const Token& token, std::uint32_t hash, Owner owner,
-                                    Moment& moment) {
-  const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, moment);
+                                    StepContext& context) {
+  const At<Visit> visit = holder_of(find_gate(token.gate.view(), hash), token, context);
   if (!visit || visit->state() != VisitState::holding) return std::nullopt;
   set_owner(visit, Hold::bound, owner);
-  Granted answer = granted(token.gate, visit, moment.now);
+  Granted answer = granted(token.gate, visit, context.now);
   answer.repeated = true;
   return answer;
 }
 
-bool Shard::holds(const Token& token, std::uint32_t hash, Moment& moment) {
+bool Shard::holds(const Token& token, std::uint32_t hash, StepContext& context) {
   const At<Gate> gate = find_gate(token.gate.view(), hash);
   if (!gate) return false;
-  if (moment.now >= gate->next_due) settle(gate, moment);
+  if (context.now >= gate->next_due) settle(gate, context);
   const At<Visit> visit = find(gate.ref, token.visitor);
   if (!visit || !visit->held() || token.fence == 0 || visit->fence() != token.fence) return false;
   if (visit->hold.get() == Hold::bound) (void)listener_.suspect(visit->owner.get());
@@ -135,7 +135,7 @@ bool Shard::holds(const Token& token, std::uint32_t hash, Moment& moment) {
 }
 
 // Alone the place is compared and the stamp: the token has its place from the store itself.
-std::optional<Ref> Shard::give_up(const Token& token, Micros now) {
+std::optional<Ref> Shard::release_lockfree(const Token& token, Micros now) {
   const auto ref = static_cast<Ref>(token.place);
   if (token.fence == 0 || !visits_.has(ref)) return std::nullopt;
   Visit& visit = visits_[ref];
@@ -151,17 +151,17 @@ std::optional<Ref> Shard::give_up(const Token& token, Micros now) {
   return ref;
 }
 
-void Shard::fold(Ref returning, Moment& moment) {
+void Shard::apply_release(Ref returning, StepContext& context) {
   if (!visits_.has(returning)) return;
   const At<Visit> visit = visits_.at(returning);
   if (visit->state() != VisitState::returning) return;
   const At<Gate> gate = gates_.at(visit->gate);
-  gate->last_used = moment.now;
-  end_hold(gate, visit, moment);
+  gate->last_used = context.now;
+  end_hold(gate, visit, context);
 }
 
-void Shard::fold_all(Moment& moment) {
-  visits_.for_each([&](Ref ref) { fold(ref, moment); });
+void Shard::fold_all(StepContext& context) {
+  visits_.for_each([&](Ref ref) { apply_release(ref, context); });
 }
 
 }  // namespace airlock::model

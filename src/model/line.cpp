@@ -20,7 +20,7 @@ void Shard::reap(At<Gate> gate, Micros now) {
   const auto first_of = [&](const Ends& ends) {
     return ends.is_empty() ? At<Visit>() : visits_.at(ends.first);
   };
-  Leash all(2 * visits_.end() + Leash::kLong);
+  TraversalBudget all(2 * visits_.end() + TraversalBudget::kLong);
   At<Visit> first = first_of(gate->inside);
   while (first && first->deadline() <= now) {
     all.step();
@@ -69,17 +69,17 @@ void Shard::reap_inside(At<Gate> gate, At<Visit> visit, Micros now) {
 }
 
 // The grant loop: as many from the line as fit, in order, until one does not.
-void Shard::advance(At<Gate> gate, Moment& moment) {
+void Shard::advance(At<Gate> gate, StepContext& context) {
   gate->rate_due = 0;
-  const Micros paused = paused_until(*gate, moment.now);
+  const Micros paused = paused_until(*gate, context.now);
   if (paused != 0) {
     gate->next_due = std::min(gate->next_due, paused);
     return;
   }
-  Leash all(visits_.end() + Leash::kLong);
+  TraversalBudget all(visits_.end() + TraversalBudget::kLong);
   while (present(*gate) != 0 && !is_full(*gate)) {
     all.step();
-    if (!hand_over(gate, visits_.at(candidate(*gate, moment)), moment)) break;
+    if (!hand_over(gate, visits_.at(candidate(*gate, context)), context)) break;
   }
   if (present(*gate) != 0) suspect_holders(gate, Listener::After::in_line);
 }
@@ -93,33 +93,33 @@ bool Shard::is_full(const Gate& gate) noexcept {
 
 // Hands over, or passes over one who cannot be told. False: it does not fit or the rates refuse it,
 // so nobody behind it comes in either.
-bool Shard::hand_over(At<Gate> gate, At<Visit> visit, Moment& moment) {
+bool Shard::hand_over(At<Gate> gate, At<Visit> visit, StepContext& context) {
   if (!fits(*gate, *visit)) return false;
   std::array<Rate, kMaxRates> rates;
   const RateAsk ask{{rates.data(), read_wishes(*visit, rates)}, RateMode::take, visit->cost, {}};
   RateVerdict verdict;
-  weigh_all(*gate, ask, moment.now, verdict);
+  weigh_all(*gate, ask, context.now, verdict);
   if (!verdict.allowed) {
-    gate->rate_due = moment.now + verdict.info.retry_after.count();
+    gate->rate_due = context.now + verdict.info.retry_after.count();
     gate->next_due = std::min(gate->next_due, gate->rate_due);
     return false;
   }
   if (!listener_.reachable(*visit)) {
-    pass_over(gate, visit, moment.now);
+    pass_over(gate, visit, context.now);
     return true;
   }
   if (visit->several) {
-    call(gate, visit, moment.now);
+    call(gate, visit, context.now);
     return false;
   }
   if (!slots_.reserve(*gate) || !tiers_.reserve(kMaxRates)) return false;
 
-  charge_all(gate, ask.rates, verdict, moment.now);
-  const Micros interval = moment.now - gate->last_grant;
+  charge_all(gate, ask.rates, verdict, context.now);
+  const Micros interval = context.now - gate->last_grant;
   gate->grant_interval =
       gate->grant_interval == 0 ? interval : (gate->grant_interval * 7 + interval + 4) / 8;
-  gate->last_grant = moment.now;
-  const Fence fence = prepare(gate, visit, moment.now + visit->claim_window, moment);
+  gate->last_grant = context.now;
+  const Fence fence = prepare(gate, visit, context.now + visit->claim_window, context);
   publish(gate, visit, VisitState::handed, fence);
   listener_.changed(visit.ref, *visit);
   return true;
@@ -139,17 +139,17 @@ void Shard::call(At<Gate> gate, At<Visit> visit, Micros now) {
 }
 
 // Whose turn it is. REQUIRES: somebody is present.
-Ref Shard::candidate(Gate& gate, Moment& moment) {
+Ref Shard::candidate(Gate& gate, StepContext& context) {
   if (gate.order == Order::fifo || gate.order == Order::priority) return head(gate);
   // A lottery keeps to its draw until that visitor is in or away: a heavy one is not drawn over by
   // light ones.
   if (gate.drawn.get() != kNone) return gate.drawn.get();
-  const Draw before = moment.draw;
-  const Ref next = drawn(gate, moment);
-  if (may_win(gate, visits_[next], moment.now)) {
+  const Draw before = context.draw;
+  const Ref next = drawn(gate, context);
+  if (may_win(gate, visits_[next], context.now)) {
     gate.drawn.set(next);
   } else {
-    moment.draw = before;  // How often somebody looks does not change who wins.
+    context.draw = before;  // How often somebody looks does not change who wins.
   }
   return next;
 }
@@ -157,7 +157,7 @@ Ref Shard::candidate(Gate& gate, Moment& moment) {
 // Whether there is anything to draw for: what this waiter asks, or a part of it.
 bool Shard::may_win(const Gate& gate, const Visit& visit, Micros now) const {
   if (!fits(gate, visit)) return fits(gate, visit.limit.get(), visit.exclusive, 1);
-  if (visit.wishes.get() == kNone) return true;
+  if (visit.requested_rates.get() == kNone) return true;
   std::array<Rate, kMaxRates> rates;
   const RateAsk ask{{rates.data(), read_wishes(visit, rates)}, RateMode::take, visit.cost, {}};
   RateVerdict verdict;
@@ -165,13 +165,13 @@ bool Shard::may_win(const Gate& gate, const Visit& visit, Micros now) const {
   return verdict.allowed || verdict.info.remaining > 0;
 }
 
-Ref Shard::drawn(const Gate& gate, Moment& moment) const {
+Ref Shard::drawn(const Gate& gate, StepContext& context) const {
   const std::uint32_t n = present(gate);
-  if (gate.order == Order::lottery) return nth_present(gate.line.root, moment.draw.below(n));
+  if (gate.order == Order::lottery) return nth_present(gate.line.root, context.draw.below(n));
   // Chance in proportion to tickets: draw anybody, keep with probability tickets / most tickets.
   // The oldest has the most.
   const auto tickets = [&](Ref ref) {
-    const Micros waited = moment.now - visits_[ref].joined;
+    const Micros waited = context.now - visits_[ref].joined;
     const Micros grown = gate.aging.base + waited / 1'000 * gate.aging.per_second / 1'000;
     return static_cast<std::uint32_t>(std::min<Micros>(grown, gate.aging.max));
   };
@@ -179,8 +179,8 @@ Ref Shard::drawn(const Gate& gate, Moment& moment) const {
   const std::uint32_t most = tickets(head(gate));
   Ref oldest = kNone;
   for (int i = 0; i < kTries; ++i) {
-    const Ref ref = nth_present(gate.line.root, moment.draw.below(n));
-    if (moment.draw.below(most) < tickets(ref)) return ref;
+    const Ref ref = nth_present(gate.line.root, context.draw.below(n));
+    if (context.draw.below(most) < tickets(ref)) return ref;
     if (oldest == kNone || places_[ref].ticket < places_[oldest].ticket) oldest = ref;
   }
   return oldest;
@@ -193,12 +193,12 @@ Ref Shard::head(const Gate& gate) const {
 
 // REQUIRES: n < present waiters below root.
 Ref Shard::nth_present(Ref root, std::uint32_t n) const {
-  Leash leash;
+  TraversalBudget budget;
   while (true) {
-    leash.step();
+    budget.step();
     const ByOrder& node = places_[root];
     // On its way while the left one is asked. Nobody can guess which way it goes: no branch.
-    places_.send_for(node.links.right);
+    places_.prefetch(node.links.right);
     const std::uint32_t before = present_below(node.links.left);
     const std::uint32_t present = node.present ? 1 : 0;
     if (n - before < present) return root;
@@ -212,10 +212,10 @@ Ref Shard::nth_present(Ref root, std::uint32_t n) const {
 // the last, which needs no walk.
 std::uint32_t Shard::position(const Gate& gate, Ref ref) const {
   if (ref == gate.line.last) return present(gate) + (places_[ref].present ? 0 : 1);
-  Leash leash;
+  TraversalBudget budget;
   std::uint32_t place = 1 + present_below(places_[ref].links.left);
   for (Ref parent = places_[ref].links.parent; parent != kNone;) {
-    leash.step();
+    budget.step();
     const ByOrder& above = places_[parent];
     if (above.links.right == ref) {
       place += present_below(above.links.left) + (above.present ? 1 : 0);
@@ -228,10 +228,10 @@ std::uint32_t Shard::position(const Gate& gate, Ref ref) const {
 
 // The position that a newcomer would have.
 std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) const {
-  Leash leash;
+  TraversalBudget budget;
   std::uint32_t place = 1;
   for (Ref at = gate.line.root; at != kNone;) {
-    leash.step();
+    budget.step();
     const ByOrder& node = places_[at];
     const bool ahead = gate.order != Order::priority || node.priority >= priority;
     if (ahead) place += present_below(node.links.left) + (node.present ? 1 : 0);

@@ -4,9 +4,9 @@
 
 namespace airlock::model {
 
-void Shard::rebuild(Moment& moment) {
+void Shard::rebuild(StepContext& context) {
   resolve_pending();
-  drop_the_impossible(moment.now);
+  drop_the_impossible(context.now);
   drop_orphan_wishes();
   slot_nodes_.for_each([&](Ref ref) { slot_nodes_[ref].used = 0; });
   gates_.rebuild();
@@ -16,7 +16,7 @@ void Shard::rebuild(Moment& moment) {
   slot_nodes_.rebuild();
   reset_gates();
   relink();
-  gates_.for_each([&](Ref gate) { settle(gates_.at(gate), moment); });
+  gates_.for_each([&](Ref gate) { settle(gates_.at(gate), context); });
 }
 
 // A cut release is finished. A cut group admission is finished if its leader is in, else undone.
@@ -37,7 +37,7 @@ void Shard::resolve_pending() {
 // Where all is well there is nothing like this. Times are bounded, so that nothing lasts for ever.
 void Shard::drop_the_impossible(Micros now) {
   const Micros latest = now + kMaxTtl.count();
-  const auto bound = [&](Word<Micros>& time) {
+  const auto bound = [&](PublishedField<Micros>& time) {
     if (time.get() > latest) time.set(latest);
   };
   visits_.for_each([&](Ref ref) {
@@ -68,7 +68,7 @@ void Shard::drop_orphan_wishes() {
     if (tier.state.get() != TierState::wish) return;
     bool wanted = false;
     if (visits_.live(tier.owner)) {
-      Ref at = visits_[tier.owner].wishes.get();
+      Ref at = visits_[tier.owner].requested_rates.get();
       for (std::size_t n = 0; at != kNone && n < kMaxRates && !wanted; ++n) {
         wanted = at == ref;
         at = tiers_[at].next;

@@ -11,8 +11,8 @@
 #include "base/clock.hpp"
 #include "model/extents.hpp"
 #include "model/index.hpp"
+#include "model/published_field.hpp"
 #include "model/tree.hpp"
-#include "model/word.hpp"
 
 // The records of a shard. Fixed widths, no pointers: they live on the heap or in a mapped segment
 // alike.
@@ -122,40 +122,41 @@ struct Visit {
   // Authoritative. The word is the state and a stamp that no other word of the shard ever has (the
   // fence, once in), so that who remembers the word knows by one compare that nothing has happened
   // since.
-  Word<std::uint64_t> word;
+  PublishedField<std::uint64_t> word;
   std::uint32_t hash = 0;
   Ref gate = kNone;
   VisitorId visitor;
-  Word<Micros> expiry;         // handed, holding, spent.
-  Word<std::uint32_t> weight;  // 0: rates only.
-  Word<std::uint32_t> slot;    // kNone: none.
-  Word<std::uint32_t> limit;   // Its own; a waiter's changes when it asks again.
+  PublishedField<Micros> expiry;         // handed, holding, spent.
+  PublishedField<std::uint32_t> weight;  // 0: rates only.
+  PublishedField<std::uint32_t> slot;    // kNone: none.
+  PublishedField<std::uint32_t> limit;   // Its own; a waiter's changes when it asks again.
 
   // Derived.
   Ref link = kNone;         // Index chain, or the pool's.
   Micros called_until = 0;  // A several-gate waiter was told that it is its turn.
-  Word<Owner> watcher;      // Which process is to be told of changes, and what it calls this one.
-  Word<std::uint32_t> watch_number;  // For stores that span processes.
-  Ref owner_next = kNone;            // The visits of its owner, in no order.
+  PublishedField<Owner>
+      watcher;  // Which process is to be told of changes, and what it calls this one.
+  PublishedField<std::uint32_t> watch_number;  // For stores that span processes.
+  Ref owner_next = kNone;                      // The visits of its owner, in no order.
   Ref owner_prev = kNone;
 
   // Authoritative again, less often read.
-  Word<Micros> patience_end;
+  PublishedField<Micros> patience_end;
   std::uint64_t ticket = 0;  // Arrival.
   Micros joined = 0;
-  Word<Micros> granted_at;
+  PublishedField<Micros> granted_at;
   Micros ttl = 0;
   Micros claim_window = 0;
   Micros patience = 0;
   Micros dedupe = 0;
-  Word<Owner> owner;
-  Word<Micros> revoked;  // When it ends for that; 0: it is not.
-  Word<Ref> wishes;      // The tiers a waiter asks for.
+  PublishedField<Owner> owner;
+  PublishedField<Micros> revoked;       // When it ends for that; 0: it is not.
+  PublishedField<Ref> requested_rates;  // The tiers a waiter asks for.
   std::uint32_t cost = 0;
   Ref leader = kNone;      // pending: the visit that decides,
   Fence leader_fence = 0;  // and the fence that it must have,
   Flag waited;             // and whether it is in the line if it has not.
-  Word<Hold> hold;
+  PublishedField<Hold> hold;
   Flag exclusive;
   Flag several;  // Waits for more than this gate: called, never handed.
   Order order = Order::fifo;
@@ -189,19 +190,19 @@ struct Tier {
             algorithm};
   }
 
-  Word<TierState> state;
+  PublishedField<TierState> state;
   Ref owner = kNone;  // charged: the gate. wish: the visit.
   Micros period = 0;
-  Word<std::uint32_t> count;
-  Word<std::uint32_t> burst;
+  PublishedField<std::uint32_t> count;
+  PublishedField<std::uint32_t> burst;
   Rate::Algorithm algorithm = Rate::Algorithm::gcra;
   // gcra: the theoretical arrival time is time[0] + part / part_of microseconds.
   // sliding_window: window number time[i] was hit hits[i] times; the number's lowest bit chooses i.
   // fixed_window: the window that began at time[0] was hit hits[0] times.
-  std::array<Word<Micros>, 2> time;
-  std::array<Word<std::uint32_t>, 2> hits;
-  Word<std::uint32_t> part;
-  Word<std::uint32_t> part_of;
+  std::array<PublishedField<Micros>, 2> time;
+  std::array<PublishedField<std::uint32_t>, 2> hits;
+  PublishedField<std::uint32_t> part;
+  PublishedField<std::uint32_t> part_of;
 
   Ref next = kNone;  // charged: derived. wish: authoritative, written before the head is published.
   Ref link = kNone;
@@ -211,9 +212,9 @@ struct Tier {
 struct Pause {
   [[nodiscard]] bool is_free() const noexcept { return state.get() == 0; }
 
-  Word<std::uint32_t> state;
+  PublishedField<std::uint32_t> state;
   Ref gate = kNone;
-  Word<Micros> until;
+  PublishedField<Micros> until;
   Label reporter;
 
   Ref next = kNone;  // Derived.
@@ -222,11 +223,11 @@ struct Pause {
 
 // Counters of a gate; see airlock/look.hpp.
 struct Tallies {
-  Word<std::uint64_t> granted;
-  std::array<Word<std::uint64_t>, kReasons> refused;
-  Word<std::uint64_t> expired, revoked, died, missed, abandoned;
-  std::array<Word<std::uint64_t>, Counters::kWaitBuckets> waits;
-  Word<Micros> wait_sum;
+  PublishedField<std::uint64_t> granted;
+  std::array<PublishedField<std::uint64_t>, kReasons> refused;
+  PublishedField<std::uint64_t> expired, revoked, died, missed, abandoned;
+  std::array<PublishedField<std::uint64_t>, Counters::kWaitBuckets> waits;
+  PublishedField<Micros> wait_sum;
 };
 
 struct Gate {
@@ -236,13 +237,14 @@ struct Gate {
   }
 
   // Authoritative.
-  Word<std::uint32_t> state;
+  PublishedField<std::uint32_t> state;
   std::uint32_t hash = 0;
-  Word<Fence> last_fence;
-  Word<std::uint32_t> limit_override;  // kNone: none.
-  Word<std::uint32_t> limit_seen;      // Of the newest request; 0: none had permits.
-  Word<std::uint32_t> exclusive_seen;
-  Word<Ref> drawn;  // The waiter that a lottery chose and that does not fit yet; kNone: none.
+  PublishedField<Fence> last_fence;
+  PublishedField<std::uint32_t> limit_override;  // kNone: none.
+  PublishedField<std::uint32_t> limit_seen;      // Of the newest request; 0: none had permits.
+  PublishedField<std::uint32_t> exclusive_seen;
+  PublishedField<Ref>
+      drawn;  // The waiter that a lottery chose and that does not fit yet; kNone: none.
 
   // Derived.
   Ref link = kNone;
@@ -293,9 +295,9 @@ struct SlotNode {
 // The shared part of a shard.
 struct ShardHead {
   // The newest; at least the wall clock's microseconds, so that it grows even if this is lost.
-  Word<std::uint64_t> stamp;
+  PublishedField<std::uint64_t> stamp;
   PoolHead gates, visits, tiers, pauses, slots;
-  Word<std::uint32_t> deadlines, places;  // Extents of what runs beside the visits.
+  PublishedField<std::uint32_t> deadlines, places;  // Extents of what runs beside the visits.
   IndexHead gate_index, visit_index;
   std::uint32_t waiters = 0;  // In all lines together. Derived.
   Ref sweep = 0;              // Where the search for forgotten gates goes on.

@@ -17,24 +17,24 @@
 #include "model/draw.hpp"
 #include "model/extents.hpp"
 #include "model/index.hpp"
-#include "model/leash.hpp"
 #include "model/owner_lists.hpp"
 #include "model/rates.hpp"
 #include "model/records.hpp"
 #include "model/slots.hpp"
+#include "model/traversal_budget.hpp"
 #include "model/tree.hpp"
 
 namespace airlock::model {
 
 // What a step is given instead of reading it: the time, and a draw for lotteries.
-struct Moment {
+struct StepContext {
   Micros now = 0;   // The store's monotone clock.
   Micros wall = 0;  // For fences.
   Draw& draw;
 };
 
 // Who asks, beside what the request says.
-struct Asker {
+struct Requester {
   Owner owner = 0;
   const Label* label = nullptr;  // Where the request has none.
 };
@@ -79,40 +79,45 @@ class Shard {
   Shard(ShardHead& head, Memory& memory, Listener& listener, StoreId store,
         std::uint32_t number = 0, const OwnerLists& owners = {}) noexcept;
 
-  Answer admit(const Request& request, std::uint32_t hash, const Asker& asker, Moment& moment);
+  Answer admit(const Request& request, std::uint32_t hash, const Requester& requester,
+               StepContext& context);
   // The same in parts (decide.hpp), for a store that computes before it locks and answers after it
   // has unlocked: the gate, up to the present; whether its tier gives what is asked of it alone; and
   // everything else.
-  [[nodiscard]] At<Gate> open(const GateName& name, std::uint32_t hash, Moment& moment);
+  [[nodiscard]] At<Gate> open(const GateName& name, std::uint32_t hash, StepContext& context);
   [[nodiscard]] bool takes(At<Gate> gate, Payment& payment, Micros now);
-  Answer admit(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment);
+  Answer admit(At<Gate> gate, const Request& request, const Requester& requester,
+               StepContext& context);
   GroupAnswer admit_all(std::span<const Request> requests, std::span<const std::uint32_t> hashes,
-                        const Asker& asker, Moment& moment);
-  bool leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor, Moment& moment);
-  void refund(const Request& request, std::uint32_t hash, Moment& moment);
-  void renew(RenewItem& item, std::uint32_t hash, Moment& moment);
-  bool release(const Token& token, std::uint32_t hash, Moment& moment);
+                        const Requester& requester, StepContext& context);
+  bool leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor,
+             StepContext& context);
+  void refund(const Request& request, std::uint32_t hash, StepContext& context);
+  void renew(RenewItem& item, std::uint32_t hash, StepContext& context);
+  bool release(const Token& token, std::uint32_t hash, StepContext& context);
   // The same by the place that the token names. False: not there (any more), so look it up.
-  bool release_at(const Token& token, Moment& moment);
-  bool disown(const Token& token, std::uint32_t hash, Moment& moment);
-  std::optional<Granted> adopt(const Token& token, std::uint32_t hash, Owner owner, Moment& moment);
+  bool release_at(const Token& token, StepContext& context);
+  bool disown(const Token& token, std::uint32_t hash, StepContext& context);
+  std::optional<Granted> adopt(const Token& token, std::uint32_t hash, Owner owner,
+                               StepContext& context);
 
-  bool holds(const Token& token, std::uint32_t hash, Moment& moment);
+  bool holds(const Token& token, std::uint32_t hash, StepContext& context);
 
-  std::optional<GateView> look(std::string_view name, std::uint32_t hash, Moment& moment);
+  std::optional<GateView> look(std::string_view name, std::uint32_t hash, StepContext& context);
   // The same without the line, and without holders but for the only one of a lock.
-  std::optional<GateView> summary(std::string_view name, std::uint32_t hash, Moment& moment);
-  GateCounts counts(std::string_view name, std::uint32_t hash, Moment& moment);
-  void list(std::vector<std::string>& names, Moment& moment);
+  std::optional<GateView> summary(std::string_view name, std::uint32_t hash, StepContext& context);
+  GateCounts counts(std::string_view name, std::uint32_t hash, StepContext& context);
+  void list(std::vector<std::string>& names, StepContext& context);
 
   void set_limit(const GateName& name, std::uint32_t hash, std::optional<std::uint32_t> limit,
-                 Moment& moment);
+                 StepContext& context);
   void pause(const GateName& name, std::uint32_t hash, Duration duration, std::string_view reporter,
-             Moment& moment);
-  bool resume(std::string_view name, std::uint32_t hash, std::string_view reporter, Moment& moment);
+             StepContext& context);
+  bool resume(std::string_view name, std::uint32_t hash, std::string_view reporter,
+              StepContext& context);
   std::size_t revoke(std::string_view name, std::uint32_t hash,
-                     const std::optional<VisitorId>& visitor, Revoke how, Moment& moment);
-  bool purge(std::string_view name, std::uint32_t hash, Moment& moment);
+                     const std::optional<VisitorId>& visitor, Revoke how, StepContext& context);
+  bool purge(std::string_view name, std::uint32_t hash, StepContext& context);
 
   // The visitor's record at the gate, for a store that keeps something beside it.
   [[nodiscard]] At<Visit> find_visit(std::string_view gate, std::uint32_t hash,
@@ -124,24 +129,24 @@ class Shard {
   // Ends the bound visits of dead processes (deaths.cpp): of those that had the number of this owner
   // before it, which costs what they had; or of all that the listener says are dead, which costs a
   // look at every visit.
-  void end_predecessors(Owner present, Moment& moment);
-  void end_all_dead(Moment& moment);
+  void end_predecessors(Owner present, StepContext& context);
+  void end_all_dead(StepContext& context);
 
   // A refusal that a death, found after the step, turned into another answer.
   void uncount_refusal(Gate& gate, Reason reason);
 
   // Gives back without the lock what is held at the token's place, by one word: it is `returning`
   // until a step folds it in. Nothing: not there; look it up under the lock.
-  [[nodiscard]] std::optional<Ref> give_up(const Token& token, Micros now);
-  void fold(Ref returning, Moment& moment);
-  void fold_all(Moment& moment);
+  [[nodiscard]] std::optional<Ref> release_lockfree(const Token& token, Micros now);
+  void apply_release(Ref returning, StepContext& context);
+  void fold_all(StepContext& context);
 
   // Looks at the next so many places of the gate table: ends what ran out, forgets what is idle.
-  void sweep(std::uint32_t places, Moment& moment);
-  void sweep_all(Moment& moment) { sweep(gates_.end(), moment); }
+  void sweep(std::uint32_t places, StepContext& context);
+  void sweep_all(StepContext& context) { sweep(gates_.end(), context); }
 
   // Makes everything derived anew, finishes or undoes what was cut, and admits whom that lets in.
-  void rebuild(Moment& moment);
+  void rebuild(StepContext& context);
 
  private:
   friend class ShardProbe;  // Tests read the records through it.
@@ -199,16 +204,16 @@ class Shard {
 
   // Gates (gates.cpp).
   [[nodiscard]] At<Gate> find_gate(std::string_view name, std::uint32_t hash) const;
-  [[nodiscard]] At<Gate> open_gate(const GateName& name, std::uint32_t hash, Moment& moment);
-  [[nodiscard]] At<Gate> new_gate(const GateName& name, std::uint32_t hash, Moment& moment);
+  [[nodiscard]] At<Gate> open_gate(const GateName& name, std::uint32_t hash, StepContext& context);
+  [[nodiscard]] At<Gate> new_gate(const GateName& name, std::uint32_t hash, StepContext& context);
   void collect(At<Gate> gate);
   enum class Idle { long_since, for_a_round, at_all };
   [[nodiscard]] static bool is_idle(const Gate& gate, Idle how, Micros now) noexcept;
   [[nodiscard]] bool collectable(At<Gate> gate, Idle how, Micros now);
   [[nodiscard]] bool has_many_gates() const noexcept;
-  [[nodiscard]] bool sweep_one(Idle how, Moment& moment);
-  bool evict(Moment& moment);
-  void sweep_in_passing(Moment& moment);
+  [[nodiscard]] bool sweep_one(Idle how, StepContext& context);
+  bool evict(StepContext& context);
+  void sweep_in_passing(StepContext& context);
   [[nodiscard]] Micros paused_until(Gate& gate, Micros now) {
     return gate.pauses == kNone ? 0 : last_pause_end(gate, now);
   }
@@ -218,11 +223,11 @@ class Shard {
   // Visits (visits.cpp): the only places that change a visit's state.
   [[nodiscard]] At<Visit> find(Ref gate, const VisitorId& visitor) const;
   [[nodiscard]] static std::uint32_t visit_hash(Ref gate, const VisitorId& visitor) noexcept;
-  [[nodiscard]] At<Visit> holder_of(At<Gate> gate, const Token& token, Moment& moment);
+  [[nodiscard]] At<Visit> holder_of(At<Gate> gate, const Token& token, StepContext& context);
   [[nodiscard]] std::uint64_t place_of(Ref visit) const noexcept;
-  void end_hold(At<Gate> gate, At<Visit> visit, Moment& moment);
-  [[nodiscard]] At<Visit> new_visit(At<Gate> gate, const Request& request, const Asker& asker,
-                                    Moment& moment);
+  void end_hold(At<Gate> gate, At<Visit> visit, StepContext& context);
+  [[nodiscard]] At<Visit> new_visit(At<Gate> gate, const Request& request,
+                                    const Requester& requester, StepContext& context);
   [[nodiscard]] bool reserve_visits(std::uint32_t count);
   [[nodiscard]] bool match_extents();
   void insert_by_deadline(Ends& ends, At<Visit> visit);
@@ -234,10 +239,10 @@ class Shard {
   void remove(At<Gate> gate, At<Visit> visit);
   void remove_with_refund(At<Gate> gate, At<Visit> visit, Micros now);
   void set_expiry(At<Gate> gate, At<Visit> visit, Micros expiry);
-  [[nodiscard]] std::uint64_t next_stamp(const Moment& moment);
-  [[nodiscard]] Fence prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Moment& moment);
+  [[nodiscard]] std::uint64_t next_stamp(const StepContext& context);
+  [[nodiscard]] Fence prepare(At<Gate> gate, At<Visit> visit, Micros expiry, StepContext& context);
   void publish(At<Gate> gate, At<Visit> visit, VisitState state, std::uint64_t stamp);
-  void claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment& moment);
+  void claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, StepContext& context);
   void give_slot(Gate& gate, Visit& visit);
   static void count_grant(Tallies& tallies, Micros waited);
   [[nodiscard]] bool change_weight(At<Gate> gate, At<Visit> visit, std::uint32_t weight);
@@ -270,19 +275,19 @@ class Shard {
 
   // The line (line.cpp).
   // Brings a gate up to the present: what ran out has ended, whom that lets in is in.
-  void settle(At<Gate> gate, Moment& moment) {
-    if (moment.now >= gate->next_due) reap(gate, moment.now);
-    if (!gate->line.is_empty()) advance(gate, moment);
+  void settle(At<Gate> gate, StepContext& context) {
+    if (context.now >= gate->next_due) reap(gate, context.now);
+    if (!gate->line.is_empty()) advance(gate, context);
   }
   void reap(At<Gate> gate, Micros now);
   void pass_over(At<Gate> gate, At<Visit> visit, Micros now);
   void reap_inside(At<Gate> gate, At<Visit> visit, Micros now);
-  void advance(At<Gate> gate, Moment& moment);
+  void advance(At<Gate> gate, StepContext& context);
   [[nodiscard]] static bool is_full(const Gate& gate) noexcept;
-  [[nodiscard]] bool hand_over(At<Gate> gate, At<Visit> visit, Moment& moment);
+  [[nodiscard]] bool hand_over(At<Gate> gate, At<Visit> visit, StepContext& context);
   void call(At<Gate> gate, At<Visit> visit, Micros now);
-  [[nodiscard]] Ref candidate(Gate& gate, Moment& moment);
-  [[nodiscard]] Ref drawn(const Gate& gate, Moment& moment) const;
+  [[nodiscard]] Ref candidate(Gate& gate, StepContext& context);
+  [[nodiscard]] Ref drawn(const Gate& gate, StepContext& context) const;
   [[nodiscard]] bool may_win(const Gate& gate, const Visit& visit, Micros now) const;
   [[nodiscard]] Ref nth_present(Ref root, std::uint32_t n) const;
   [[nodiscard]] Ref head(const Gate& gate) const;
@@ -299,7 +304,7 @@ class Shard {
   }
   [[nodiscard]] Micros next_event(Gate& gate, Micros now);
   [[nodiscard]] std::vector<HolderView> holders_of(const Gate& gate, Micros now,
-                                                   Leash& leash) const;
+                                                   TraversalBudget& budget) const;
 
   // Owners and their deaths (visits.hpp, deaths.cpp).
   void link_owner(At<Visit> visit);
@@ -309,7 +314,7 @@ class Shard {
   void end_bound(At<Visit> visit, Micros now);
 
   // Admission (admit.cpp).
-  void check_room(const Request& request, Moment& moment);
+  void check_room(const Request& request, StepContext& context);
   [[nodiscard]] bool reserve_records(const Request& request);
   void check_order(const Gate& gate, const Request& request) const;
   static void check_kind(const Visit& visit, const Request& request);
@@ -318,23 +323,25 @@ class Shard {
   [[nodiscard]] static bool fits(const Gate& gate, std::uint32_t limit, bool exclusive,
                                  std::uint32_t weight) noexcept;
   [[nodiscard]] static bool fits(const Gate& gate, const Visit& visit) noexcept;
-  Answer admit_known(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
-                     Moment& moment);
-  Answer admit_new(At<Gate> gate, const Request& request, const Asker& asker, Moment& moment);
-  Answer ask_again(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
-                   Moment& moment);
-  Answer claimed(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker,
-                 Moment& moment);
-  void update_waiter(At<Gate> gate, At<Visit> visit, const Request& request, const Asker& asker);
+  Answer admit_known(At<Gate> gate, At<Visit> visit, const Request& request,
+                     const Requester& requester, StepContext& context);
+  Answer admit_new(At<Gate> gate, const Request& request, const Requester& requester,
+                   StepContext& context);
+  Answer ask_again(At<Gate> gate, At<Visit> visit, const Request& request,
+                   const Requester& requester, StepContext& context);
+  Answer claimed(At<Gate> gate, At<Visit> visit, const Request& request, const Requester& requester,
+                 StepContext& context);
+  void update_waiter(At<Gate> gate, At<Visit> visit, const Request& request,
+                     const Requester& requester);
   void renew_patience(At<Gate> gate, At<Visit> visit, bool several, Micros now);
-  Answer join(At<Gate> gate, const Request& request, const Asker& asker, const RateInfo& rate,
-              Moment& moment);
-  [[nodiscard]] At<Visit> enqueue(At<Gate> gate, const Request& request, const Asker& asker,
-                                  bool several, Moment& moment);
+  Answer join(At<Gate> gate, const Request& request, const Requester& requester,
+              const RateInfo& rate, StepContext& context);
+  [[nodiscard]] At<Visit> enqueue(At<Gate> gate, const Request& request, const Requester& requester,
+                                  bool several, StepContext& context);
   [[nodiscard]] std::optional<Refused> line_refuses(Gate& gate, const Request& request,
                                                     const RateInfo& rate, Micros now);
-  Answer grant_now(At<Gate> gate, const Request& request, const Asker& asker,
-                   const RateVerdict& rate, Moment& moment);
+  Answer grant_now(At<Gate> gate, const Request& request, const Requester& requester,
+                   const RateVerdict& rate, StepContext& context);
   [[nodiscard]] Granted granted(const GateName& gate, At<Visit> visit, Micros now) const;
   [[nodiscard]] Queued queued(Gate& gate, At<Visit> visit, const RateInfo& rate, Micros now);
   [[nodiscard]] Duration retry_after(Gate& gate, Micros now);
@@ -351,18 +358,19 @@ class Shard {
   using Parts = std::span<Part>;
   using Requests = std::span<const Request>;
   void check_group_room(Requests requests);
-  void check_group(Requests requests, std::span<const std::uint32_t> hashes, Moment& moment);
+  void check_group(Requests requests, std::span<const std::uint32_t> hashes, StepContext& context);
   [[nodiscard]] Granted granted_part(const Part& part, const Request& request, bool repeated,
                                      Micros now) const;
   [[nodiscard]] bool never(const Gate& gate, const Request& request, Micros now) const;
-  void open_part(Part& part, const Request& request, std::uint32_t hash, Moment& moment);
-  [[nodiscard]] std::optional<Reason> why_not(Part& part, const Request& request, Moment& moment);
-  [[nodiscard]] bool grant_part(Part& part, const Request& request, const Asker& asker,
-                                Moment& moment);
-  void grant_all(Parts parts, Requests requests, const Asker& asker, Moment& moment);
+  void open_part(Part& part, const Request& request, std::uint32_t hash, StepContext& context);
+  [[nodiscard]] std::optional<Reason> why_not(Part& part, const Request& request,
+                                              StepContext& context);
+  [[nodiscard]] bool grant_part(Part& part, const Request& request, const Requester& requester,
+                                StepContext& context);
+  void grant_all(Parts parts, Requests requests, const Requester& requester, StepContext& context);
   [[nodiscard]] Duration retry_after(const Part& part, Reason reason, Micros now);
   GroupAnswer stop_at(std::size_t at, Reason reason, Parts parts, Requests requests,
-                      const Asker& asker, Moment& moment);
+                      const Requester& requester, StepContext& context);
 
   // Rebuild (rebuild.cpp).
   void resolve_pending();
@@ -397,9 +405,9 @@ class Shard {
 };
 
 // Forgotten gates are found in passing: each step looks at one place of the table on average.
-inline void Shard::sweep_in_passing(Moment& moment) {
+inline void Shard::sweep_in_passing(StepContext& context) {
   constexpr std::uint32_t kEvery = 64;
-  if (++head_.steps % kEvery == 0) sweep(kEvery, moment);
+  if (++head_.steps % kEvery == 0) sweep(kEvery, context);
 }
 
 // Which shard of a store a token's place names. REQUIRES: a place.
@@ -420,6 +428,6 @@ inline constexpr std::uint32_t kManyGates = 4096;
 
 inline bool Shard::has_many_gates() const noexcept { return head_.gate_index.items > kManyGates; }
 
-inline void bump(Word<std::uint64_t>& counter) { counter.set(counter.get() + 1); }
+inline void bump(PublishedField<std::uint64_t>& counter) { counter.set(counter.get() + 1); }
 
 }  // namespace airlock::model

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "model/leash.hpp"
 #include "model/records.hpp"
+#include "model/traversal_budget.hpp"
 
 namespace airlock::model {
 

@@ -50,8 +50,8 @@ Tier& Shard::new_tier(At<Gate> gate, const Rate& rate) {
   tier.period = rate.period.count();
   tier.count.set(rate.count);
   tier.burst.set(rate.burst);
-  for (Word<Micros>& time : tier.time) time.set(-1);
-  for (Word<std::uint32_t>& hits : tier.hits) hits.set(0);
+  for (PublishedField<Micros>& time : tier.time) time.set(-1);
+  for (PublishedField<std::uint32_t>& hits : tier.hits) hits.set(0);
   tier.part.set(0);
   tier.part_of.set(rate.count);
   tier.state.publish(TierState::charged);
@@ -61,9 +61,9 @@ Tier& Shard::new_tier(At<Gate> gate, const Rate& rate) {
 }
 
 void Shard::drop_idle_tiers(Gate& gate, Micros now) {
-  Leash leash;
+  TraversalBudget budget;
   for (Ref* place = &gate.tiers; *place != kNone;) {
-    leash.step();
+    budget.step();
     Tier& tier = tiers_[*place];
     if (reset_after(tier, now) > 0) {
       place = &tier.next;
@@ -92,8 +92,8 @@ void Shard::write_wishes(At<Visit> visit, std::span<const Rate> rates) {
     tier.state.publish(TierState::wish);
     first = added;
   }
-  const Ref old = visit->wishes.get();
-  visit->wishes.publish(first);
+  const Ref old = visit->requested_rates.get();
+  visit->requested_rates.publish(first);
   drop_wishes(old);
 }
 
@@ -113,9 +113,9 @@ void Shard::give_back_all(const Gate& gate, const Taken& taken, Micros now) {
 }
 
 void Shard::drop_wishes(Ref first) {
-  Leash leash;
+  TraversalBudget budget;
   while (first != kNone) {
-    leash.step();
+    budget.step();
     const Ref next = tiers_[first].next;
     tiers_[first].state.publish(TierState::free);
     tiers_.give(first);
@@ -126,7 +126,8 @@ void Shard::drop_wishes(Ref first) {
 std::size_t Shard::read_wishes(const Visit& visit,
                                std::array<Rate, kMaxRates>& rates) const noexcept {
   std::size_t n = 0;
-  for (Ref ref = visit.wishes.get(); ref != kNone && n < rates.size(); ref = tiers_[ref].next) {
+  for (Ref ref = visit.requested_rates.get(); ref != kNone && n < rates.size();
+       ref = tiers_[ref].next) {
     rates[n++] = tiers_[ref].rate();
   }
   return n;

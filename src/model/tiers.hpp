@@ -10,11 +10,11 @@
 namespace airlock::model {
 
 inline Tier* Shard::find_tier(const Gate& gate, const Rate& rate) const {
-  Leash leash;
+  TraversalBudget budget;
   for (Ref ref = gate.tiers; ref != kNone;) {
     Tier& tier = tiers_[ref];
     if (tier.period == rate.period.count() && tier.algorithm == rate.algorithm) return &tier;
-    leash.step();
+    budget.step();
     ref = tier.next;
   }
   return nullptr;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "model/extents.hpp"
-#include "model/leash.hpp"
+#include "model/traversal_budget.hpp"
 
 namespace airlock::model {
 
@@ -83,8 +83,9 @@ class Tree {
 
   [[nodiscard]] Ref first(Ref root) const {
     if (root == kNone) return kNone;
-    for (Leash leash; traits_.links(root).left != kNone; root = traits_.links(root).left) {
-      leash.step();
+    for (TraversalBudget budget; traits_.links(root).left != kNone;
+         root = traits_.links(root).left) {
+      budget.step();
     }
     return root;
   }
@@ -92,9 +93,9 @@ class Tree {
   [[nodiscard]] Ref next(Ref ref) const {
     if (traits_.links(ref).right != kNone) return first(traits_.links(ref).right);
     Ref parent = traits_.links(ref).parent;
-    Leash leash;
+    TraversalBudget budget;
     while (parent != kNone && traits_.links(parent).right == ref) {
-      leash.step();
+      budget.step();
       ref = parent;
       parent = traits_.links(ref).parent;
     }
@@ -104,8 +105,9 @@ class Tree {
  private:
   // Out of line: with nobody else in the tree, the usual case, none of it runs.
   [[nodiscard]] Ref last(Ref root) const {
-    for (Leash leash; traits_.links(root).right != kNone; root = traits_.links(root).right) {
-      leash.step();
+    for (TraversalBudget budget; traits_.links(root).right != kNone;
+         root = traits_.links(root).right) {
+      budget.step();
     }
     return root;
   }
@@ -113,9 +115,9 @@ class Tree {
   [[gnu::noinline]] void insert_below(Ref& root, Ref ref) const {
     Ref parent = kNone;
     Ref* place = &root;
-    Leash leash;
+    TraversalBudget budget;
     while (*place != kNone) {
-      leash.step();
+      budget.step();
       parent = *place;
       if constexpr (Traits::kSums) traits_.add(parent, ref);
       Links& links = traits_.links(parent);
@@ -129,10 +131,10 @@ class Tree {
     place = ref;
     traits_.links(ref) = {kNone, kNone, parent};
     if constexpr (Traits::kSums) traits_.sum(ref);
-    Leash leash;
+    TraversalBudget budget;
     while (traits_.links(ref).parent != kNone &&
            priority(traits_.links(ref).parent) < priority(ref)) {
-      leash.step();
+      budget.step();
       rotate_up(root, ref);
     }
   }
@@ -143,9 +145,9 @@ class Tree {
     for (const Ref other : {links.left, links.right, links.parent}) {
       __builtin_prefetch(&traits_.links(other));
     }
-    Leash leash;
+    TraversalBudget budget;
     while (links.left != kNone && links.right != kNone) {
-      leash.step();
+      budget.step();
       rotate_up(root, priority(links.left) > priority(links.right) ? links.left : links.right);
     }
     const Ref child = links.left != kNone ? links.left : links.right;
@@ -153,7 +155,7 @@ class Tree {
     place_of(root, ref) = child;
     if constexpr (Traits::kSums) {
       for (Ref above = links.parent; above != kNone; above = traits_.links(above).parent) {
-        leash.step();
+        budget.step();
         traits_.subtract(above, ref);
       }
     }

@@ -38,21 +38,21 @@ void Shard::set_expiry(At<Gate> gate, At<Visit> visit, Micros expiry) {
 }
 
 // A hand-over becomes an admission. The state comes first: until then the claim window holds.
-void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, Moment& moment) {
-  count_grant(gate->tallies, moment.now - visit->joined);
+void Shard::claim(At<Gate> gate, At<Visit> visit, Owner owner, Hold hold, StepContext& context) {
+  count_grant(gate->tallies, context.now - visit->joined);
   if (visit->weight.get() == 0) {
     if (visit->dedupe == 0) return remove(gate, visit);
     move(gate, visit, VisitState::spent);
-    return set_expiry(gate, visit, moment.now + visit->dedupe);
+    return set_expiry(gate, visit, context.now + visit->dedupe);
   }
   set_owner(visit, hold, owner);
-  visit->granted_at.set(moment.now);
+  visit->granted_at.set(context.now);
   visit->publish(VisitState::holding, visit->stamp());
-  const Micros full = moment.now + visit->ttl;
+  const Micros full = context.now + visit->ttl;
   set_expiry(gate, visit, visit->revoked.get() != 0 ? std::min(full, visit->revoked.get()) : full);
-  const Ref wishes = visit->wishes.get();
-  visit->wishes.publish(kNone);
-  drop_wishes(wishes);
+  const Ref requested_rates = visit->requested_rates.get();
+  visit->requested_rates.publish(kNone);
+  drop_wishes(requested_rates);
 }
 
 void Shard::revoke_one(At<Gate> gate, At<Visit> visit, Revoke how, Micros now) {

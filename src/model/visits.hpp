@@ -13,9 +13,9 @@ inline At<Gate> Shard::find_gate(std::string_view name, std::uint32_t hash) cons
   return gate_index_.find(hash, [&](const Gate& gate) { return gate.view() == name; });
 }
 
-inline At<Gate> Shard::open_gate(const GateName& name, std::uint32_t hash, Moment& moment) {
+inline At<Gate> Shard::open_gate(const GateName& name, std::uint32_t hash, StepContext& context) {
   const At<Gate> found = find_gate(name.view(), hash);
-  return found ? found : new_gate(name, hash, moment);
+  return found ? found : new_gate(name, hash, context);
 }
 
 inline std::uint32_t Shard::visit_hash(Ref gate, const VisitorId& visitor) noexcept {
@@ -29,10 +29,10 @@ inline At<Visit> Shard::find(Ref gate, const VisitorId& visitor) const {
 }
 
 // The visit that the token is proof of, if it is still inside.
-inline At<Visit> Shard::holder_of(At<Gate> gate, const Token& token, Moment& moment) {
+inline At<Visit> Shard::holder_of(At<Gate> gate, const Token& token, StepContext& context) {
   if (!gate) return {};
-  gate->last_used = moment.now;
-  if (moment.now >= gate->next_due) settle(gate, moment);
+  gate->last_used = context.now;
+  if (context.now >= gate->next_due) settle(gate, context);
   const At<Visit> visit = find(gate.ref, token.visitor);
   const bool held = visit && visit->held() && token.fence != 0 && visit->fence() == token.fence;
   return held ? visit : At<Visit>();
@@ -43,8 +43,8 @@ inline std::uint64_t Shard::place_of(Ref visit) const noexcept {
 }
 
 // A record that is filled in but not yet real. REQUIRES: room for a visit.
-inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const Asker& asker,
-                                  Moment& moment) {
+inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const Requester& requester,
+                                  StepContext& context) {
   const At<Visit> visit = visits_.at(visits_.take());
   visit->hash = visit_hash(gate.ref, request.visitor);
   visit->gate = gate.ref;
@@ -59,14 +59,14 @@ inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const A
     visit->ttl = 0;
   }
   visit->slot.set(kNone);
-  visit->joined = moment.now;
-  visit->owner.set(request.hold == Hold::bound ? asker.owner : 0);
+  visit->joined = context.now;
+  visit->owner.set(request.hold == Hold::bound ? requester.owner : 0);
   visit->hold.set(request.hold);
-  visit->wishes.set(kNone);
+  visit->requested_rates.set(kNone);
   visit->called_until = 0;
   visit->cost = request.cost;
   if (request.label.empty()) {
-    visit->label = *asker.label;
+    visit->label = *requester.label;
   } else {
     visit->label = Label(request.label);
   }
@@ -74,7 +74,7 @@ inline At<Visit> Shard::new_visit(At<Gate> gate, const Request& request, const A
 }
 
 inline bool Shard::reserve_visits(std::uint32_t count) {
-  return visits_.reserve(count) && (visits_.runs_beside(places_) || match_extents());
+  return visits_.reserve(count) && (visits_.has_same_extents_as(places_) || match_extents());
 }
 
 inline void Shard::insert_by_deadline(Ends& ends, At<Visit> visit) {
@@ -161,27 +161,27 @@ inline void Shard::remove(At<Gate> gate, At<Visit> visit) {
   unlink_owner(visit);
   visit_index_.erase(visit);
   visit->publish(VisitState::free, visit->stamp());
-  drop_wishes(visit->wishes.get());
+  drop_wishes(visit->requested_rates.get());
   visits_.give(visit.ref);
-  if (!visits_.runs_beside(places_)) (void)match_extents();
+  if (!visits_.has_same_extents_as(places_)) (void)match_extents();
 }
 
 // Law 7. In the shard before anyone can have it.
-inline std::uint64_t Shard::next_stamp(const Moment& moment) {
-  const auto wall = static_cast<std::uint64_t>(std::max<Micros>(moment.wall, 0));
+inline std::uint64_t Shard::next_stamp(const StepContext& context) {
+  const auto wall = static_cast<std::uint64_t>(std::max<Micros>(context.wall, 0));
   head_.stamp.publish(std::max(head_.stamp.get() + 1, wall));
   return head_.stamp.get();
 }
 
 // Gives a new record or a waiter what an admission has, short of the state and the fence, which it
 // returns. REQUIRES: Slots::reserve().
-inline Fence Shard::prepare(At<Gate> gate, At<Visit> visit, Micros expiry, Moment& moment) {
+inline Fence Shard::prepare(At<Gate> gate, At<Visit> visit, Micros expiry, StepContext& context) {
   if (!visit->is_free()) detach(gate, visit);
   give_slot(*gate, *visit);
   visit->expiry.set(expiry);
   visit->revoked.set(0);
-  visit->granted_at.set(moment.now);
-  const Fence fence = next_stamp(moment);
+  visit->granted_at.set(context.now);
+  const Fence fence = next_stamp(context);
   if (visit->weight.get() != 0) gate->last_fence.set(fence);
   return fence;
 }

@@ -9,7 +9,7 @@ std::vector<Finding> Backend::examine() { return {}; }
 namespace {
 
 // Ends what a visitor has at a gate where nobody knows its fence: asking again finds it.
-void give_up(Backend& store, const Token& token) {
+void release_lockfree(Backend& store, const Token& token) {
   if (store.leave(token.gate, token.visitor)) return;
   const Answer answer = store.admit({.gate = token.gate,
                                      .visitor = token.visitor,
@@ -29,7 +29,7 @@ void Backend::release_all(std::span<ReleaseItem> items) noexcept {
   for (ReleaseItem& item : items) {
     try {
       if (item.token.fence == 0) {
-        give_up(*this, item.token);
+        release_lockfree(*this, item.token);
       } else {
         (void)release(item.token);
       }

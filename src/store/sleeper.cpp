@@ -8,7 +8,7 @@ void Sleeper::wake(bool news) noexcept {
   std::unique_lock lock(mutex_);
   woken_ = true;
   news_ = news_ || news;
-  if (rouse_) return rouse_();
+  if (on_wake_) return on_wake_();
   lock.unlock();
   changed_.notify_one();
 }
@@ -19,15 +19,15 @@ bool Sleeper::sleep(Clock& clock, Instant deadline) {
   return take_news();
 }
 
-bool Sleeper::lie_down(std::function<void()> rouse) {
+bool Sleeper::park(std::function<void()> on_wake) {
   const std::lock_guard lock(mutex_);
-  rouse_ = std::move(rouse);
+  on_wake_ = std::move(on_wake);
   return !woken_;
 }
 
-bool Sleeper::get_up() noexcept {
+bool Sleeper::unpark() noexcept {
   const std::lock_guard lock(mutex_);
-  rouse_ = nullptr;
+  on_wake_ = nullptr;
   return take_news();
 }
 

@@ -20,17 +20,17 @@ class AIRLOCK_EXPORT Sleeper {
   // For stores: the thread sleeps here. Returns whether it was woken with news.
   [[nodiscard]] bool sleep(Clock& clock, Instant deadline);
 
-  // For stores where threads sleep elsewhere: from now until get_up(), wake() calls `rouse`, under
+  // For stores where threads sleep elsewhere: from now until unpark(), wake() calls `on_wake`, under
   // a lock. False: it has been woken already.
-  [[nodiscard]] bool lie_down(std::function<void()> rouse);
-  bool get_up() noexcept;  // Whether it was woken with news.
+  [[nodiscard]] bool park(std::function<void()> on_wake);
+  bool unpark() noexcept;  // Whether it was woken with news.
 
  private:
   bool take_news() noexcept;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::function<void()> rouse_;
+  std::function<void()> on_wake_;
   bool woken_ = false;
   bool news_ = false;
 };

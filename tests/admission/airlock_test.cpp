@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "admission/support/log.hpp"
+#include "admission/support/waiting_test.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
-#include "admission/support/log.hpp"
-#include "admission/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
 #include "support/turnstile.hpp"
 

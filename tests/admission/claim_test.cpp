@@ -2,10 +2,10 @@
 #include <thread>
 #include <vector>
 
+#include "admission/support/waiting_test.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
-#include "admission/support/waiting_test.hpp"
 
 // Visitors that are not connected all the time.
 

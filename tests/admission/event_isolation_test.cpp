@@ -5,10 +5,10 @@
 #include <thread>
 #include <vector>
 
-#include "airlock/error.hpp"
-#include "airlock/store.hpp"
 #include "admission/support/log.hpp"
 #include "admission/support/waiting_test.hpp"
+#include "airlock/error.hpp"
+#include "airlock/store.hpp"
 
 namespace airlock {
 namespace {

@@ -13,13 +13,13 @@
 #include <thread>
 #include <vector>
 
+#include "admission/support/waiting_test.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/event_isolation.hpp"
 #include "airlock/health_guard.hpp"
 #include "airlock/mutex.hpp"
 #include "airlock/store.hpp"
-#include "admission/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
 #include "support/in_child.hpp"
 

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "admission/support/waiting_test.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
-#include "admission/support/waiting_test.hpp"
 
 namespace airlock {
 namespace {

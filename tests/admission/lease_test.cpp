@@ -4,10 +4,10 @@
 #include <optional>
 #include <thread>
 
+#include "admission/support/waiting_test.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
-#include "admission/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
 #include "support/turnstile.hpp"
 

@@ -7,9 +7,9 @@
 #include <system_error>
 #include <thread>
 
+#include "admission/support/waiting_test.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
-#include "admission/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
 
 namespace airlock {

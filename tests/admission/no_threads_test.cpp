@@ -4,15 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "admission/support/log.hpp"
+#include "admission/support/waiting_test.hpp"
+#include "admission/worker.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
 #include "airlock/health_guard.hpp"
 #include "airlock/mutex.hpp"
 #include "airlock/store.hpp"
-#include "admission/support/log.hpp"
-#include "admission/support/waiting_test.hpp"
-#include "admission/worker.hpp"
 #include "testing/stepped_clock.hpp"
 
 // No thread can be started. That is an answer: nothing is left behind, and the next call tries again.

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "admission/support/log.hpp"
+#include "admission/support/waiting_test.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
-#include "admission/support/log.hpp"
-#include "admission/support/waiting_test.hpp"
 #include "support/hooked_store.hpp"
 #include "support/turnstile.hpp"
 

@@ -14,9 +14,9 @@
 #include "airlock/error.hpp"
 #include "model/support/trial_seed.hpp"
 #include "store/redis/support/chaos_proxy.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/support/child.hpp"
 #include "store/support/cpu_wait.hpp"
-#include "store/redis/support/server.hpp"
 #include "support/chaos.hpp"
 
 // As many threads as a gate has permits end scopes, by exceptions and without, while replies and

@@ -15,9 +15,9 @@
 #include "airlock/multi_seal.hpp"
 #include "airlock/semaphore_seal.hpp"
 #include "store/redis/support/chaos_proxy.hpp"
-#include "store/support/child.hpp"
 #include "store/redis/support/cluster.hpp"
 #include "store/redis/support/server.hpp"
+#include "store/support/child.hpp"
 
 // When a scope ends, its permit is free for the process's next statement, although a destructor does
 // not wait for the server.

@@ -5,8 +5,8 @@
 #include <csignal>
 #include <thread>
 
-#include "airlock/airlock_gate.hpp"
 #include "admission/support/waiting_test.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "support/in_child.hpp"
 
 // A process that was stopped (SIGSTOP, a debugger, a frozen container) does nothing with a lease

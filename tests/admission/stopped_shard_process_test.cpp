@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
+#include "admission/support/waiting_test.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/bulkhead.hpp"
 #include "airlock/mutex.hpp"
-#include "admission/support/waiting_test.hpp"
 #include "store/backend.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"

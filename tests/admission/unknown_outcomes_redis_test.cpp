@@ -7,15 +7,15 @@
 #include <thread>
 #include <vector>
 
+#include "admission/support/log.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/lock_seal.hpp"
 #include "airlock/store.hpp"
-#include "admission/support/log.hpp"
 #include "store/redis/support/chaos_proxy.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/support/child.hpp"
 #include "store/support/cpu_wait.hpp"
-#include "store/redis/support/server.hpp"
 
 // The server hangs, or its reply is lost, while somebody asks: nobody learns what became of it. A
 // visitor that only the library knows leaves nothing behind.
@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ChaosProxy;
 using testing::RedisServer;
-using Moment = std::chrono::steady_clock::time_point;
+using StepContext = std::chrono::steady_clock::time_point;
 
 constexpr Duration kTimeout = 200ms;
 
@@ -175,7 +175,7 @@ TEST_F(UnknownOutcomes, OfAWaiterKeepItNoLongerThanItWouldWait) {
     Duration took{0};
     std::jthread waiter([&] {
       const auto kept_before = testing::cpu_wait();
-      const Moment start = std::chrono::steady_clock::now();
+      const StepContext start = std::chrono::steady_clock::now();
       try {
         EXPECT_FALSE(airlock.try_enter_for(600ms));
       } catch (const SealAcquiringError&) {  // NOLINT(bugprone-empty-catch): as well

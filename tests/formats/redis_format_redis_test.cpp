@@ -9,8 +9,8 @@
 #include "formats/support/record.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/redis_store.hpp"
-#include "store/redis/wire.hpp"
 #include "store/redis/support/server.hpp"
+#include "store/redis/wire.hpp"
 #include "testing/stepped_clock.hpp"
 
 // What the scripts write, as other builds will find it.

@@ -85,7 +85,7 @@ class KnownShard {
   static constexpr model::Asker kAsker{.owner = 0x0102030405060708};
 
   model::Draw draw_{1};
-  model::Moment moment_{.now = 1'000'000'000, .wall = 1'767'225'600'000'000, .draw = draw_};
+  model::StepContext moment_{.now = 1'000'000'000, .wall = 1'767'225'600'000'000, .draw = draw_};
   NobodyListens listener_;
   FirstExtents memory_;
   model::ShardHead head_;

@@ -181,7 +181,7 @@ class CutTrial {
   OwnerHeads owners_;
   model::Shard shard_{head_, memory_, listener_, kStore, 0, owners_.lists()};
   model::Draw draw_;
-  model::Moment moment_{1'000'000'000, 1'767'225'600'000'000, draw_};
+  model::StepContext context_{1'000'000'000, 1'767'225'600'000'000, draw_};
   std::deque<Token> tokens_ = {{kStore, "g/0", {}, 1}};
   Operation operation_;
   std::uint64_t stamp_ = 0;  // The newest before the step,
@@ -206,18 +206,18 @@ bool CutTrial::completes(std::int64_t stores, const std::function<void()>& work)
 
 std::string CutTrial::apply(const Operation& operation) {
   operation_ = operation;
-  moment_.now += operation_.after.count();
-  moment_.wall += (operation_.after + operation_.wall_jump).count();
+  context_.now += operation_.after.count();
+  context_.wall += (operation_.after + operation_.wall_jump).count();
   const Token token = tokens_[operation_.token % tokens_.size()];
   Reply reply;
-  const auto step = [&] { reply = perform(shard_, operation_, token, moment_); };
+  const auto step = [&] { reply = perform(shard_, operation_, token, context_); };
 
   stamp_ = head_.stamp.get();
   tokens_before_ = count_tokens();
   before_ = {};
   add_facts(before_);
   const State before = save();
-  shard_.rebuild(moment_);
+  shard_.rebuild(context_);
   const Sight without = look_around();
   restore(before);
   step();
@@ -241,7 +241,7 @@ Sight CutTrial::look_around() {
   Sight sight;
   for (std::size_t i = 0; i < profile_.gates; ++i) {
     const std::string gate = gate_text(i);
-    if (auto view = shard_.look(gate, gate_hash(gate), moment_)) add(sight, *std::move(view));
+    if (auto view = shard_.look(gate, gate_hash(gate), context_)) add(sight, *std::move(view));
   }
   add_facts(sight);
   return sight;
@@ -283,7 +283,7 @@ void CutTrial::add_facts(Sight& sight) {
           sight.waiting_to_be_handed.emplace(gate.view(), visit.visitor);
         }
         if (visit.state() == model::VisitState::holding) return;
-        note("wishes", wishes_of(visit));
+        note("requested_rates", wishes_of(visit));
         note("cost", visit.cost);
         note("priority", visit.priority);
         note("patience", visit.patience);
@@ -299,7 +299,7 @@ void CutTrial::add_facts(Sight& sight) {
 
 std::string CutTrial::wishes_of(const model::Visit& visit) {
   std::string text;
-  for (model::Ref ref = visit.wishes.get(); ref != model::kNone;) {
+  for (model::Ref ref = visit.requested_rates.get(); ref != model::kNone;) {
     const auto& tier = memory_.at<model::Tier>(model::Region::tiers, ref);
     text += tier.rate().text() + " ";
     ref = tier.next;
@@ -325,7 +325,7 @@ void CutTrial::remember(const Granted& granted) {
 // Without a cut a rebuild changes nothing that is seen.
 void CutTrial::check_rebuild(const Sight& seen) {
   check_records("after the step");
-  shard_.rebuild(moment_);
+  shard_.rebuild(context_);
   check_records("after the step and a rebuild");
   const Sight rebuilt = look_around();
   require(seen.text == rebuilt.text,
@@ -334,7 +334,7 @@ void CutTrial::check_rebuild(const Sight& seen) {
 
 void CutTrial::check_cut(const Sight& without, const Sight& with) {
   const State cut = save();
-  shard_.rebuild(moment_);
+  shard_.rebuild(context_);
   check_records("after the cut");
   if (!wrong_.empty()) return;
   const Sight now = look_around();
@@ -344,7 +344,7 @@ void CutTrial::check_cut(const Sight& without, const Sight& with) {
   check_group(now, without, with);
   check_tokens();
   check_limits();
-  shard_.rebuild(moment_);
+  shard_.rebuild(context_);
   require(look_around().text == now.text, "a second rebuild changes what is seen");
   check_drain();
   if (cuts_ % 8 == 0) check_cut_rebuild(cut, now);
@@ -355,9 +355,9 @@ void CutTrial::check_cut(const Sight& without, const Sight& with) {
 void CutTrial::check_cut_rebuild(const State& cut, const Sight& rebuilt) {
   for (std::int64_t stores = 0; wrong_.empty(); ++stores) {
     restore(cut);
-    if (completes(stores, [&] { shard_.rebuild(moment_); })) return;
+    if (completes(stores, [&] { shard_.rebuild(context_); })) return;
     ++cuts_;
-    shard_.rebuild(moment_);
+    shard_.rebuild(context_);
     check_records("after a cut rebuild");
     const Sight now = look_around();
     check_places(now, rebuilt, rebuilt);
@@ -519,7 +519,7 @@ Tokens CutTrial::count_tokens() {
       model::Region::tiers, head_.tiers, [&](model::Ref /*ref*/, const model::Tier& tier) {
         if (tier.state.get() == model::TierState::charged) {
           tokens.left[{tier.owner, tier.algorithm, tier.period}] = {
-              tier.rate(), model::weigh(tier.rate(), &tier, 0, moment_.now).info};
+              tier.rate(), model::weigh(tier.rate(), &tier, 0, context_.now).info};
         }
         if (tier.state.get() != model::TierState::wish) return;
         if (tier.algorithm == Rate::Algorithm::no_limit) return;
@@ -552,7 +552,7 @@ void CutTrial::check_limits() {
 
 // In the end nothing is left, and everything begins anew with higher fences.
 void CutTrial::check_drain() {
-  model::Moment later{moment_.now, moment_.wall, draw_};
+  model::StepContext later{context_.now, context_.wall, draw_};
   for (const auto wait : {Duration(24h * 400), Duration(11min)}) {
     later.now += wait.count();
     for (std::size_t i = 0; i < profile_.gates; ++i) {

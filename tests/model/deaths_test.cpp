@@ -43,10 +43,10 @@ class Deaths : public ::testing::Test {
     request.visitor = {0, visitor};
     if (!request.permits) request.permits = Permits{.limit = 3, .ttl = 10s};
     const model::Label label("someone");
-    return shard_.admit(request, gate_hash(gate), {.owner = owner, .label = &label}, moment_);
+    return shard_.admit(request, gate_hash(gate), {.owner = owner, .label = &label}, context_);
   }
   std::uint32_t in_use(const std::string& gate) {
-    return shard_.counts(gate, gate_hash(gate), moment_).in_use;
+    return shard_.counts(gate, gate_hash(gate), context_).in_use;
   }
 
   const model::Owner first_ = model::make_owner(0, 1);
@@ -57,7 +57,7 @@ class Deaths : public ::testing::Test {
   OwnerHeads owners_;
   model::Shard shard_{head_, memory_, witness_, 7, 0, owners_.lists()};
   model::Draw draw_{1};
-  model::Moment moment_{1'000'000, 1'767'225'600'000'000, draw_};
+  model::StepContext context_{1'000'000, 1'767'225'600'000'000, draw_};
 };
 
 TEST_F(Deaths, EndWhatTheProcessHadAndNothingOfItsSuccessor) {
@@ -65,9 +65,9 @@ TEST_F(Deaths, EndWhatTheProcessHadAndNothingOfItsSuccessor) {
   (void)ask("gate", 2, second_);
   const model::Owner successor = model::make_owner(0, 2);
   (void)ask("gate", 3, successor);
-  shard_.end_predecessors(successor, moment_);
+  shard_.end_predecessors(successor, context_);
   EXPECT_EQ(in_use("gate"), 2U);
-  shard_.end_predecessors(successor, moment_);
+  shard_.end_predecessors(successor, context_);
   EXPECT_EQ(in_use("gate"), 2U);
 }
 
@@ -76,10 +76,10 @@ TEST_F(Deaths, EndWhatTheProcessHadAndNothingOfItsSuccessor) {
 TEST_F(Deaths, CostWhatTheProcessHadAndNotWhatTheShardHas) {
   (void)ask("its", 1, first_);
   (void)ask("another", 2, second_);
-  moment_.now += 20'000'000;
-  shard_.end_predecessors(model::make_owner(0, 2), moment_);
+  context_.now += 20'000'000;
+  shard_.end_predecessors(model::make_owner(0, 2), context_);
   const model::ShardProbe probe(shard_);
-  EXPECT_TRUE(probe.due("another", gate_hash("another"), moment_.now));
+  EXPECT_TRUE(probe.due("another", gate_hash("another"), context_.now));
 }
 
 TEST_F(Deaths, OfOneWithManyHoldsLetInWhoWaitsAtEachGate) {
@@ -90,7 +90,7 @@ TEST_F(Deaths, OfOneWithManyHoldsLetInWhoWaitsAtEachGate) {
     (void)ask(gate, 1, first_, {.gate = "-", .permits = one});
     (void)ask(gate, 2, second_, {.gate = "-", .permits = one, .line = {.join = true}});
   }
-  shard_.end_predecessors(model::make_owner(0, 2), moment_);
+  shard_.end_predecessors(model::make_owner(0, 2), context_);
   for (int i = 0; i < kGates; ++i) {
     const std::string gate = "gate" + std::to_string(i);
     const auto visit = shard_.find_visit(gate, gate_hash(gate), {0, 2});

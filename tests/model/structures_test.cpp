@@ -71,7 +71,7 @@ TEST(Extents, HoldEveryPlaceOnce) {
 
 TEST(Extents, StayWhereTheyAreWhileMoreAreAdded) {
   HeapMemory memory;
-  Word<std::uint32_t> extents;
+  PublishedField<std::uint32_t> extents;
   ExtentArray<std::uint32_t> array(memory, Region::slots, extents);
   ASSERT_TRUE(array.grow());
   std::uint32_t* first = &array[0];
@@ -84,7 +84,7 @@ TEST(Extents, StayWhereTheyAreWhileMoreAreAdded) {
 TEST(Extents, AreGivenBackInTheEnd) {
   HeapMemory memory;
   {
-    Word<std::uint32_t> extents;
+    PublishedField<std::uint32_t> extents;
     ExtentArray<int> array(memory, Region::slots, extents);
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(array.grow());
     EXPECT_EQ(memory.extents, 5U);
@@ -105,7 +105,7 @@ TEST(Extents, AreNoMoreThanThereIsRoomForWhateverTheirCountSays) {
     int second[128] = {};
     std::array<int*, 2> extents = {first, second};
   } memory;
-  Word<std::uint32_t> extents;
+  PublishedField<std::uint32_t> extents;
   const ExtentArray<int> array(memory, Region::slots, extents);
   EXPECT_EQ(array.extents(), 0U);
   extents.set(20);

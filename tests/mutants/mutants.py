@@ -115,7 +115,7 @@ MUTANTS = [
         "shm_faults_process_test"),
     Mutant(
         "no-repair-after-a-death", "half a step is believed: boostorg/interprocess#56",
-        "src/store/shm/cell.cpp", "if (to_repair) repair(moment);", "if (false && to_repair) repair(moment);",
+        "src/store/shm/shard_view.cpp", "if (to_repair) repair(moment);", "if (false && to_repair) repair(moment);",
         "shm_crashwalk_process_test"),
     Mutant(
         "the-dead-keep-their-slots", "slots leak on kill -9",
@@ -143,7 +143,7 @@ MUTANTS = [
         "many_keys_test"),
     Mutant(
         "many-returns-are-forgotten", "slots leak when many come back at once",
-        "src/store/shm/cell.cpp", "if (!noted) control_.more_returned.store(1);", "(void)noted;",
+        "src/store/shm/shard_view.cpp", "if (!noted) control_.more_returned.store(1);", "(void)noted;",
         "shm_death_process_test"),
     Mutant(
         "who-unlocks-does-not-look-back", "what was given back meanwhile waits for the next one to come",
@@ -192,7 +192,7 @@ MUTANTS = [
         "redis_await_redis_test"),
     Mutant(
         "who-listens-cannot-be-woken", "a cancelled wait goes on until a message comes",
-        "src/store/redis/subscription.cpp", "if (std::this_thread::get_id() != own) sleeper_bell_.ring();", "",
+        "src/store/redis/subscription.cpp", "if (std::this_thread::get_id() != own) sleeper_event_.signal();", "",
         "redis_await_redis_test"),
     Mutant(
         "keys-without-a-ttl", "redisson#4007, #4301, #6216",
@@ -241,6 +241,6 @@ MUTANTS = [
         "airlock_test"),
     Mutant(
         "one-debt-holds-up-all", "a server that is down delays the others",
-        "src/admission/debts.cpp", "from = debts_.empty() ? failed_ : debts_;", "from = failed_.empty() ? debts_ : failed_;",
-        "debts_test"),
+        "src/admission/release_queue.cpp", "from = queue_.empty() ? failed_ : queue_;", "from = failed_.empty() ? queue_ : failed_;",
+        "release_queue_test"),
 ]

@@ -8,9 +8,9 @@
 
 #include "store/backend.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/sleeper.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/server.hpp"
 #endif
 #include "contract/support/store_under_test.hpp"
 #include "store/redis/support/failing_steps.hpp"

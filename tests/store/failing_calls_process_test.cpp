@@ -6,15 +6,15 @@
 
 #include "admission/support/failing_uses.hpp"
 #include "contract/support/store_under_test.hpp"
+#include "store/redis/support/failing_steps.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
 #include "store/support/failing_call.hpp"
-#include "store/redis/support/failing_steps.hpp"
 #include "store/support/temp_dir.hpp"
 #ifdef AIRLOCK_WITH_REDIS
 #include "store/redis/redis_store.hpp"
-#include "store/support/failures.hpp"
 #include "store/redis/support/server.hpp"
+#include "store/support/failures.hpp"
 #endif
 
 // Every system call of every step is refused once.

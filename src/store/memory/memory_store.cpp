@@ -18,8 +18,8 @@
 namespace airlock::memory {
 namespace {
 
-struct alignas(64) Cell : sharded::StepSource {
-  Cell(StoreId store, std::uint32_t number, const model::Label& default_label)
+struct alignas(64) ShardView : sharded::StepSource {
+  ShardView(StoreId store, std::uint32_t number, const model::Label& default_label)
       : StepSource(default_label), shard(head, memory, watchers, store, number) {}
 
   static constexpr bool has_suspects() noexcept { return false; }
@@ -32,13 +32,13 @@ struct alignas(64) Cell : sharded::StepSource {
 };
 
 // Everything that a forked child must not share.
-class State {
+class Attachment {
  public:
-  State(std::uint32_t shards, StoreId id, std::uint64_t seed)
+  Attachment(std::uint32_t shards, StoreId id, std::uint64_t seed)
       : generation_(base::fork_generation()), id_(id), seed_(seed) {
     const model::Label label(base::default_label());
     for (std::uint32_t i = 0; i < shards; ++i) {
-      cells.push_back(std::make_unique<Cell>(id, i, label));
+      views.push_back(std::make_unique<ShardView>(id, i, label));
     }
   }
 
@@ -50,7 +50,7 @@ class State {
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   [[nodiscard]] static model::Owner owner() noexcept { return 0; }
 
-  std::vector<std::unique_ptr<Cell>> cells;
+  std::vector<std::unique_ptr<ShardView>> views;
 
  private:
   const std::uint64_t generation_;
@@ -62,54 +62,54 @@ class MemoryStore;
 
 class Guard {
  public:
-  Guard(MemoryStore& /*store*/, State& /*state*/, Cell& cell, Duration /*at_most*/)
-      : cell_(cell), lock_(cell.mutex) {}
+  Guard(MemoryStore& /*store*/, Attachment& /*attachment*/, ShardView& view, Duration /*at_most*/)
+      : view_(view), lock_(view.mutex) {}
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   ~Guard() {
-    if (cell_.watchers.any_due()) cell_.watchers.call_due(lock_);
+    if (view_.watchers.any_due()) view_.watchers.call_due(lock_);
   }
 
   static bool may_stamp() noexcept { return false; }
-  static void begin(model::Moment& /*moment*/) noexcept {}
+  static void begin(model::StepContext& /*context*/) noexcept {}
   static bool looks_again() noexcept { return false; }
   std::unique_lock<base::Mutex>& lock() noexcept { return lock_; }
 
  private:
-  Cell& cell_;
+  ShardView& view_;
   std::unique_lock<base::Mutex> lock_;
 };
 
-class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell, Guard> {
+class MemoryStore final : public sharded::ShardedStore<MemoryStore, Attachment, ShardView, Guard> {
  public:
   MemoryStore(const Options& options, Clock& clock)
       : ShardedStore(clock),
-        state_(new State(options.shards, base::random64(), base::random64())) {}
+        attachment_(new Attachment(options.shards, base::random64(), base::random64())) {}
 
   ~MemoryStore() override {
-    State* state = state_.load(std::memory_order_acquire);
-    if (state->is_present()) {
-      delete state;
+    Attachment* attachment = attachment_.load(std::memory_order_acquire);
+    if (attachment->is_present()) {
+      delete attachment;
     } else {
-      base::leave_alone(state);
+      base::leave_alone(attachment);
     }
   }
 
   bool watch(const GateName& gate, const VisitorId& visitor,
              std::function<void()> changed) override {
     Watchers::Key key{std::string(gate.view()), visitor};
-    Step step(*this, *state(), gate);
+    Step step(*this, *attachment(), gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
     if (!visit || visit->news_pending()) return false;
-    step.cell().watchers.add(visit.ref, std::move(key), changed);
+    step.view().watchers.add(visit.ref, std::move(key), changed);
     return true;
   }
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
     std::function<void()> unused;
-    Step step(*this, *state(), gate);
+    Step step(*this, *attachment(), gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
-    unused = step.cell().watchers.remove(visit.ref, {gate.view(), visitor}, step.guard().lock());
+    unused = step.view().watchers.remove(visit.ref, {gate.view(), visitor}, step.guard().lock());
   }
 
   Recheck recheck() const noexcept override { return {}; }
@@ -119,32 +119,33 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, State, Cell,
 
   // In a forked child the inherited state is neither locked nor freed: its mutexes may be held by
   // threads that are not there.
-  State* state() {
-    State* const state = state_.load(std::memory_order_acquire);
-    if (state->is_present()) [[likely]]
-      return state;
-    return fresh_state(state);
+  Attachment* attachment() {
+    Attachment* const attachment = attachment_.load(std::memory_order_acquire);
+    if (attachment->is_present()) [[likely]]
+      return attachment;
+    return fresh_attachment(attachment);
   }
   template <typename Before>
-  State* state(Before /*before*/) {
-    return state();
+  Attachment* attachment(Before /*before*/) {
+    return attachment();
   }
-  [[gnu::cold, gnu::noinline]] State* fresh_state(State* state) {
-    auto fresh = std::make_unique<State>(static_cast<std::uint32_t>(state->cells.size()),
-                                         state->id(), state->seed());
-    if (state_.compare_exchange_strong(state, fresh.get(), std::memory_order_acq_rel)) {
-      base::leave_alone(state);
+  [[gnu::cold, gnu::noinline]] Attachment* fresh_attachment(Attachment* attachment) {
+    auto fresh = std::make_unique<Attachment>(static_cast<std::uint32_t>(attachment->views.size()),
+                                              attachment->id(), attachment->seed());
+    if (attachment_.compare_exchange_strong(attachment, fresh.get(), std::memory_order_acq_rel)) {
+      base::leave_alone(attachment);
       return fresh.release();
     }
-    return state;
+    return attachment;
   }
 
-  static bool is_busy(const Cell& /*cell*/) noexcept { return false; }  // Never for long.
-  static bool released_aside(State& /*state*/, Cell& /*cell*/, const Token& /*token*/) noexcept {
+  static bool is_busy(const ShardView& /*view*/) noexcept { return false; }  // Never for long.
+  static bool release_without_lock(Attachment& /*attachment*/, ShardView& /*view*/,
+                                   const Token& /*token*/) noexcept {
     return false;
   }
 
-  std::atomic<State*> state_;
+  std::atomic<Attachment*> attachment_;
 };
 
 }  // namespace

@@ -129,16 +129,17 @@ void Client::send_unknown_scripts(Connection& connection, std::span<const Call* 
 }
 
 // Where another server may take over, one that says nothing is not waited for to the end.
-Deadline Client::of_one_attempt(Twice twice, const Deadline& deadline) const {
-  if (!topology_->may_change() || twice == Twice::never) return deadline;
+Deadline Client::of_one_attempt(RetryPolicy policy, const Deadline& deadline) const {
+  if (!topology_->may_change() || policy == RetryPolicy::if_nothing_happened) return deadline;
   return deadline.sooner(std::chrono::duration_cast<Duration>(deadline.left() / 2));
 }
 
 // A connection that broke may have been closed long ago; a server that refuses has answered.
-bool Client::is_worth_repeating(const StoreError& error, Twice twice, std::size_t attempt,
+bool Client::is_worth_repeating(const StoreError& error, RetryPolicy policy, std::size_t attempt,
                                 const Deadline& deadline) const {
   if (deadline.is_over() || (attempt > 1 && !topology_->may_change())) return false;
-  if (twice == Twice::never && error.outcome() != Outcome::nothing_happened) return false;
+  if (policy == RetryPolicy::if_nothing_happened && error.outcome() != Outcome::nothing_happened)
+    return false;
   return error.kind() == Kind::unavailable ||
          (error.kind() == Kind::busy && topology_->may_change());
 }
@@ -169,7 +170,7 @@ std::vector<const Call*> Client::joined(std::span<const Call> ahead, const Call&
   return all;
 }
 
-Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline,
+Client::Ran Client::run(const Call& call, RetryPolicy policy, const Deadline& deadline,
                         std::span<const Call> ahead) {
   const std::vector<const Call*> many = joined(ahead, call);
   const Call* const one = &call;
@@ -182,7 +183,7 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline,
       const bool asking = once != nullptr;
       const NodePtr node =
           asking ? std::exchange(once, nullptr) : topology_->node_of(call.slot(), deadline);
-      const Deadline limit = of_one_attempt(twice, deadline);
+      const Deadline limit = of_one_attempt(policy, deadline);
       Pool::Lent connection = node->pool.take(limit);
       Exchange done = exchange(*connection, calls, Call::By::sha1, asking, limit);
       const auto to = Redirection::read(done.replies.back());
@@ -200,10 +201,10 @@ Client::Ran Client::run(const Call& call, Twice twice, const Deadline& deadline,
       once = follow(*to, connection->host());
     } catch (const StoreError& error) {
       ran.perhaps_twice = ran.perhaps_twice || error.outcome() == Outcome::unknown;
-      if (!is_worth_repeating(error, twice, attempt, deadline)) {
+      if (!is_worth_repeating(error, policy, attempt, deadline)) {
         throw ran.perhaps_twice ? unknown(error) : error;
       }
-      topology_->doubt(deadline);
+      topology_->invalidate(deadline);
     }
   }
 }
@@ -226,7 +227,7 @@ struct Client::Unanswered {
 };
 
 void Client::run_part(Part& part, const Deadline& deadline) const try {
-  const Deadline limit = of_one_attempt(Twice::harmless, deadline);
+  const Deadline limit = of_one_attempt(RetryPolicy::always, deadline);
   Pool::Lent connection = part.node->pool.take(limit);
   part.where = connection->where();
   Exchange done = exchange(*connection, part.calls, Call::By::sha1, false, limit);
@@ -292,9 +293,9 @@ Client::Batch Client::run(std::span<const Call> calls, const Deadline& deadline)
   for (std::size_t attempt = 1; !unanswered.failed.empty(); ++attempt) {
     if (attempt > 1) {
       const StoreError why = batch.failure->error();
-      if (!is_worth_repeating(why, Twice::harmless, attempt - 1, deadline)) break;
+      if (!is_worth_repeating(why, RetryPolicy::always, attempt - 1, deadline)) break;
       if (attempt > 2 && unanswered.failed.size() < calls.size()) break;
-      topology_->doubt(deadline);
+      topology_->invalidate(deadline);
       rest_before(attempt, deadline);
     }
     const std::vector<std::size_t> which = unanswered.failed;
@@ -309,7 +310,7 @@ Client::Batch Client::run(std::span<const Call> calls, const Deadline& deadline)
   }
   for (const std::size_t i : unanswered.sent_on) {
     try {
-      Ran ran = run(calls[i], Twice::harmless, deadline);
+      Ran ran = run(calls[i], RetryPolicy::always, deadline);
       if (!ran.acknowledged) throw too_few_replicas();
       batch.replies[i] = std::move(ran.reply);
     } catch (const StoreError& error) {
@@ -325,13 +326,13 @@ Reply Client::ask(Node& node, const Commands& commands, const Deadline& deadline
   for (std::size_t attempt = 1;; ++attempt) {
     rest_before(attempt, deadline);
     try {
-      const Deadline limit = of_one_attempt(Twice::harmless, deadline);
+      const Deadline limit = of_one_attempt(RetryPolicy::always, deadline);
       Pool::Lent connection = node.pool.take(limit);
       Reply reply = connection->ask(commands, limit);
       check(node, connection->where(), reply);
       return reply;
     } catch (const StoreError& error) {
-      if (!is_worth_repeating(error, Twice::harmless, attempt, deadline)) throw;
+      if (!is_worth_repeating(error, RetryPolicy::always, attempt, deadline)) throw;
     }
   }
 }
@@ -344,62 +345,62 @@ std::uint64_t Client::connections() {
 // --- hearing ---
 
 // Before Redis 7 a cluster knows no channels of slots: every server passes on what any one says.
-std::shared_ptr<Ear> Client::ear(const GateName& gate, bool make) {
+std::shared_ptr<WakeChannel> Client::channel(const GateName& gate, bool make) {
   const bool sharded = topology_->has_slots() && can_shard_;
   const std::string_view tag = sharded ? gate.group() : "";
   const std::lock_guard lock(mutex_);
-  if (const auto found = ears_.find(tag); found != ears_.end()) return found->second;
+  if (const auto found = channels_.find(tag); found != channels_.end()) return found->second;
   if (!make) return nullptr;
-  if (ears_.size() >= kMostEars) {
-    std::erase_if(ears_, [](const auto& entry) {
+  if (channels_.size() >= kMostEars) {
+    std::erase_if(channels_, [](const auto& entry) {
       return entry.second.use_count() == 1 && entry.second->watchers.is_empty();
     });
   }
-  std::string channel = options_.prefix + ":wake:" + name_;
-  if (sharded) channel.append(":{").append(tag).append("}");
-  return ears_[std::string(tag)] =
-             std::make_shared<Ear>(std::move(channel), sharded ? slot_of(tag) : Slot{0}, sharded);
+  std::string name = options_.prefix + ":wake:" + name_;
+  if (sharded) name.append(":{").append(tag).append("}");
+  return channels_[std::string(tag)] = std::make_shared<WakeChannel>(
+             std::move(name), sharded ? slot_of(tag) : Slot{0}, sharded);
 }
 
-std::vector<std::shared_ptr<Ear>> Client::ears() {
+std::vector<std::shared_ptr<WakeChannel>> Client::channels() {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<Ear>> all;
-  for (const auto& [tag, ear] : ears_) all.push_back(ear);
+  std::vector<std::shared_ptr<WakeChannel>> all;
+  for (const auto& [tag, channel] : channels_) all.push_back(channel);
   return all;
 }
 
 void Client::unwatch(const GateName& gate, const std::string& key) {
   for (const std::string_view tag : {gate.group(), std::string_view()}) {
     std::unique_lock lock(mutex_);
-    const auto found = ears_.find(tag);
-    if (found == ears_.end()) continue;
-    const std::shared_ptr<Ear> ear = found->second;
+    const auto found = channels_.find(tag);
+    if (found == channels_.end()) continue;
+    const std::shared_ptr<WakeChannel> channel = found->second;
     lock.unlock();
-    ear->watchers.remove(key);
+    channel->watchers.remove(key);
   }
 }
 
-bool Client::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
+bool Client::confirm(const std::shared_ptr<WakeChannel>& channel, const Deadline& deadline) {
   const NodePtr node =
-      topology_->node_of(ear->slot, deadline);  // It may leave the cluster meanwhile.
-  ear->set_node(node);
-  const bool hears = node->subscription.confirm(ear, deadline);
+      topology_->node_of(channel->slot, deadline);  // It may leave the cluster meanwhile.
+  channel->set_node(node);
+  const bool hears = node->subscription.confirm(channel, deadline);
   if (!node->subscription.can_shard()) can_shard_ = false;
   return hears;
 }
 
-void Client::attend(const Ear& ear) {
-  if (const NodePtr node = ear.node()) node->subscription.attend();
+void Client::attend(const WakeChannel& channel) {
+  if (const NodePtr node = channel.node()) node->subscription.attend();
 }
 
-bool Client::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline) {
-  const NodePtr node = ear.node();
-  return node ? node->subscription.sleep(ear, sleeper, clock, deadline)
+bool Client::sleep(const WakeChannel& channel, Sleeper& sleeper, Clock& clock, Instant deadline) {
+  const NodePtr node = channel.node();
+  return node ? node->subscription.sleep(channel, sleeper, clock, deadline)
               : sleeper.sleep(clock, deadline);
 }
 
-void Client::flush(const Ear& ear, const Deadline& deadline) {
-  topology_->node_of(ear.slot, deadline)->subscription.flush(ear, deadline);
+void Client::flush(const WakeChannel& channel, const Deadline& deadline) {
+  topology_->node_of(channel.slot, deadline)->subscription.flush(channel, deadline);
 }
 
 bool Client::counts_hearers() const noexcept { return !topology_->has_slots() || can_shard_; }

@@ -28,7 +28,7 @@ class Client {
   // have happened, or if it may be done twice.
   // `ahead`: calls for the same slot that are written before it, in the same round trip, and again
   // before it whenever it is made again.
-  enum class Twice { harmless, never };
+  enum class RetryPolicy { always, if_nothing_happened };
   struct Ran {
     Reply reply;
     std::vector<Reply> ahead;  // May be errors.
@@ -36,7 +36,7 @@ class Client {
     bool perhaps_twice = false;
     bool acknowledged = true;  // By as many replicas as the options say, if the call asks for that.
   };
-  [[nodiscard]] Ran run(const Call& call, Twice twice, const Deadline& deadline,
+  [[nodiscard]] Ran run(const Call& call, RetryPolicy policy, const Deadline& deadline,
                         std::span<const Call> ahead = {});
 
   // Many in one round trip to each server, at the same time. All of them may be made twice.
@@ -63,15 +63,16 @@ class Client {
   [[nodiscard]] std::uint64_t connections();
 
   // Where the waiters of a gate hear. Null if there is no such place yet and `make` is false.
-  [[nodiscard]] std::shared_ptr<Ear> ear(const GateName& gate, bool make = true);
-  [[nodiscard]] std::vector<std::shared_ptr<Ear>> ears();
+  [[nodiscard]] std::shared_ptr<WakeChannel> channel(const GateName& gate, bool make = true);
+  [[nodiscard]] std::vector<std::shared_ptr<WakeChannel>> channels();
   // Wherever the gate's waiters have heard.
   void unwatch(const GateName& gate, const std::string& key);
-  [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
-  // As Subscription says, where the ear hears.
-  static void attend(const Ear& ear);
-  [[nodiscard]] static bool sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline);
-  void flush(const Ear& ear, const Deadline& deadline);
+  [[nodiscard]] bool confirm(const std::shared_ptr<WakeChannel>& channel, const Deadline& deadline);
+  // As Subscription says, where the channel hears.
+  static void attend(const WakeChannel& channel);
+  [[nodiscard]] static bool sleep(const WakeChannel& channel, Sleeper& sleeper, Clock& clock,
+                                  Instant deadline);
+  void flush(const WakeChannel& channel, const Deadline& deadline);
   // Whether a script that says something learns that nobody has heard it.
   [[nodiscard]] bool counts_hearers() const noexcept;
 
@@ -87,9 +88,9 @@ class Client {
                             const Deadline& deadline, Exchange& done) const;
   [[nodiscard]] Exchange exchange(Connection& connection, std::span<const Call* const> calls,
                                   Call::By by, bool asking, const Deadline& deadline) const;
-  [[nodiscard]] Deadline of_one_attempt(Twice twice, const Deadline& deadline) const;
-  [[nodiscard]] bool is_worth_repeating(const StoreError& error, Twice twice, std::size_t attempt,
-                                        const Deadline& deadline) const;
+  [[nodiscard]] Deadline of_one_attempt(RetryPolicy policy, const Deadline& deadline) const;
+  [[nodiscard]] bool is_worth_repeating(const StoreError& error, RetryPolicy policy,
+                                        std::size_t attempt, const Deadline& deadline) const;
   static void check(Node& node, const std::string& where, const Reply& reply);
   [[nodiscard]] NodePtr follow(const Redirection& to, const std::string& host_asked);
   void run_part(Part& part, const Deadline& deadline) const;
@@ -106,7 +107,8 @@ class Client {
   PendingReleases pending_releases_;
   std::atomic<bool> can_shard_ = true;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Ear>, std::less<>> ears_;  // By the tag of their slot.
+  std::map<std::string, std::shared_ptr<WakeChannel>, std::less<>>
+      channels_;  // By the tag of their slot.
 };
 
 }  // namespace airlock::redis

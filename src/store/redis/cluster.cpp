@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 #include "store/redis/failure.hpp"
-#include "store/redis/inquiry.hpp"
+#include "store/redis/query_servers.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -49,7 +49,7 @@ NodePtr Cluster::node_of(Slot slot, const Deadline& deadline) {
     const std::lock_guard lock(mutex_);
     if (owners_[slot]) return owners_[slot];
   }
-  doubt(deadline);
+  invalidate(deadline);
   const std::lock_guard lock(mutex_);
   if (owners_[slot]) return owners_[slot];
   if (nodes_.empty()) throw StoreError(last_failure_.error());
@@ -57,7 +57,7 @@ NodePtr Cluster::node_of(Slot slot, const Deadline& deadline) {
 }
 
 std::vector<NodePtr> Cluster::all(const Deadline& deadline) {
-  doubt(deadline);
+  invalidate(deadline);
   const std::lock_guard lock(mutex_);
   if (nodes_.empty()) throw StoreError(last_failure_.error());
   const std::set<NodePtr> owners(owners_.begin(), owners_.end());
@@ -101,7 +101,7 @@ bool Cluster::begins_refresh(const Deadline& deadline) {
 }
 
 // Where nobody answers there is time for another attempt.
-void Cluster::doubt(const Deadline& deadline) noexcept {
+void Cluster::invalidate(const Deadline& deadline) noexcept {
   if (!begins_refresh(deadline)) return;
   std::optional<Failure> failure;
   std::vector<Commands> commands(1);
@@ -109,7 +109,7 @@ void Cluster::doubt(const Deadline& deadline) noexcept {
   try {
     const auto half = std::chrono::duration_cast<Duration>(deadline.left() / 2);
     const std::vector<Answered> answers =
-        ask_all(who_to_ask(), commands, {.check = check_map}, deadline.sooner(half));
+        query_servers(who_to_ask(), commands, {.check = check_map}, deadline.sooner(half));
     take_in(answers.front().replies[0], answers.front().by.host);
   } catch (const StoreError& error) {
     failure = Failure::of(error);

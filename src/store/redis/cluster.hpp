@@ -23,7 +23,7 @@ class Cluster final : public Topology {
   std::vector<NodePtr> all(const Deadline& deadline) override;
   void move(Slot slot, const Address& to) override;
   NodePtr node_at(const Address& address) override;
-  void doubt(const Deadline& deadline) noexcept override;
+  void invalidate(const Deadline& deadline) noexcept override;
   void stop() noexcept override;
 
  private:

@@ -11,6 +11,7 @@ namespace airlock::redis {
 // What an operator should know of the server: what it is, what it keeps, what it allows. `rights` is
 // a run of that script. StoreError if it cannot be reached, or not be used at all.
 [[nodiscard]] std::vector<Finding> examine(Client& client, const Options& options,
-                                           const Call& rights, const std::shared_ptr<Ear>& ear);
+                                           const Call& rights,
+                                           const std::shared_ptr<WakeChannel>& channel);
 
 }  // namespace airlock::redis

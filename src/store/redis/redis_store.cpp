@@ -117,7 +117,7 @@ class RedisStore final : public internal::Backend, public Servers {
     validate(request);
     Call refund = call(Step::refund, request.gate);
     refund.add(pack_rates(request.rates)).add_number(request.cost);
-    (void)run(refund, request.gate, Twice::never);
+    (void)run(refund, request.gate, RetryPolicy::if_nothing_happened);
   }
 
   void renew(std::span<RenewItem> items) override {
@@ -200,17 +200,18 @@ class RedisStore final : public internal::Backend, public Servers {
 
   std::vector<Finding> examine() override {
     const GateName gate = "airlock-doctor-rights";
-    const auto ear = client().ear(gate);
+    const auto channel = client().channel(gate);
     Call rights = call(Step::rights, gate);
-    return redis::examine(client(), options_, rights.add(ear->channel), ear);
+    return redis::examine(client(), options_, rights.add(channel->name), channel);
   }
 
   void deliver_messages() {
-    for (const auto& ear : client().ears()) client().flush(*ear, Deadline(options_.timeout));
+    for (const auto& channel : client().channels())
+      client().flush(*channel, Deadline(options_.timeout));
   }
 
  private:
-  using Twice = Client::Twice;
+  using RetryPolicy = Client::RetryPolicy;
 
   // What a script returned.
   struct Result {
@@ -261,8 +262,9 @@ class RedisStore final : public internal::Backend, public Servers {
 
   // A visitor has learnt by itself how it stands.
   void tell_own(const GateName& gate, const VisitorId& visitor) {
-    const auto ear = client().ear(gate, false);
-    if (ear && !ear->watchers.is_empty()) ear->watchers.tell_own(watch_key(gate, visitor));
+    const auto channel = client().channel(gate, false);
+    if (channel && !channel->watchers.is_empty())
+      channel->watchers.tell_own(watch_key(gate, visitor));
   }
 
   // A script whose arguments begin with the seed.
@@ -297,17 +299,18 @@ class RedisStore final : public internal::Backend, public Servers {
     return left < options_.timeout / 2 ? Deadline(left).cut_short() : Deadline(left);
   }
 
-  Result run(Call& call, const GateName& gate, Twice twice = Twice::harmless) {
-    return run(call, gate, deadline(), twice);
+  Result run(Call& call, const GateName& gate, RetryPolicy policy = RetryPolicy::always) {
+    return run(call, gate, deadline(), policy);
   }
   Result run(Call& call, const GateName& gate, const Deadline& deadline,
-             Twice twice = Twice::harmless) {
+             RetryPolicy policy = RetryPolicy::always) {
     stamped(call);
-    return run(call, {&gate, 1}, twice, Which::few, deadline);
+    return run(call, {&gate, 1}, policy, Which::few, deadline);
   }
-  Result run(const Call& call, std::span<const GateName> gates, Twice twice, Which releases,
+  Result run(const Call& call, std::span<const GateName> gates, RetryPolicy policy, Which releases,
              const Deadline& deadline);
-  Result ask(Call& call, std::span<const GateName> gates, const Deadline& deadline, Twice twice);
+  Result ask(Call& call, std::span<const GateName> gates, const Deadline& deadline,
+             RetryPolicy policy);
 
   // What ends a lease, or where only the visitor is known whatever it has.
   [[nodiscard]] Call release_call(const Token& token, const Deadline& deadline);
@@ -336,7 +339,7 @@ class RedisStore final : public internal::Backend, public Servers {
   [[nodiscard]] static Token token_for(const Request& request, StoreId id) {
     return {.store = id, .gate = request.gate, .visitor = request.visitor};
   }
-  [[nodiscard]] bool watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
+  [[nodiscard]] bool watch_at(const std::shared_ptr<WakeChannel>& channel, const GateName& gate,
                               const VisitorId& visitor, std::function<void()> changed);
   // Makes calls for `together` gates each, many in one round trip, which has a deadline of its own, and
   // passes the reply to each on.
@@ -378,11 +381,11 @@ class RedisStore final : public internal::Backend, public Servers {
 
 // The work of one call is bounded. Some of what is left of it is done here, by the caller that met it;
 // the rest by the next one.
-RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> gates, Twice twice,
-                                   Which releases, const Deadline& deadline) {
+RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> gates,
+                                   RetryPolicy policy, Which releases, const Deadline& deadline) {
   PendingReleases& pending = client().pending_releases();
   const PendingReleases::Load load =
-      pending.is_empty() || twice == Twice::never
+      pending.is_empty() || policy == RetryPolicy::if_nothing_happened
           ? PendingReleases::Load()
           : pending.pick_up(gates, releases, client().has_one_server(), clock().now());
   std::vector<Token> releases_left = load.tokens();
@@ -394,7 +397,7 @@ RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> g
                          ? "too much has run out at this gate at once"
                          : "no time is left to ask");
     }
-    Client::Ran ran = client().run(call, twice, deadline, release_calls(releases_left, deadline));
+    Client::Ran ran = client().run(call, policy, deadline, release_calls(releases_left, deadline));
     releases_left = confirm_all(releases_left, ran.ahead);
     result.reply = std::move(ran.reply);
     result.perhaps_twice = result.perhaps_twice || ran.perhaps_twice;
@@ -411,11 +414,11 @@ RedisStore::Result RedisStore::run(const Call& call, std::span<const GateName> g
 // Refused, perhaps for a permit that another thread of this process was just giving back: once more,
 // and after all of those.
 RedisStore::Result RedisStore::ask(Call& call, std::span<const GateName> gates,
-                                   const Deadline& deadline, Twice twice) {
+                                   const Deadline& deadline, RetryPolicy policy) {
   stamped(call.lasting());
-  Result result = run(call, gates, twice, Which::few, deadline);
+  Result result = run(call, gates, policy, Which::few, deadline);
   if (result.head.kind == AnswerKind::refused && !result.in_order) {
-    result = run(call, gates, twice, Which::all, deadline);
+    result = run(call, gates, policy, Which::all, deadline);
   }
   return result;
 }
@@ -482,33 +485,33 @@ Answer RedisStore::admit(const Request& request) {
   const Deadline until = deadline();
   const StoreId id = identity().get(until);
   const bool may_wait = request.line.join || request.line.returning;
-  const auto ear = client().ear(request.gate, may_wait);
-  const std::string key = may_wait || (ear && !ear->watchers.is_empty())
+  const auto channel = client().channel(request.gate, may_wait);
+  const std::string key = may_wait || (channel && !channel->watchers.is_empty())
                               ? watch_key(request.gate, request.visitor)
                               : std::string();
-  const bool hears = may_wait && ear->watchers.expect(key, request.line.patience);
+  const bool hears = may_wait && channel->watchers.expect(key, request.line.patience);
   Call admit = call(Step::admit, request.gate);
-  admit.add(pack_visitor(request.visitor)).add(hears ? ear->channel : "");
+  admit.add(pack_visitor(request.visitor)).add(hears ? channel->name : "");
   admit.add(pack_request(request, hears && is_missed(request)));
   admit.add(pack_rates(request.rates));
   admit.add(request.label.empty() ? base::default_label() : request.label);
 
   // Rates alone leave nothing that a second question would find.
   const bool idempotent = request.permits || request.dedupe != Duration(0);
-  const Result result =
-      ask(admit, {&request.gate, 1}, until, idempotent ? Twice::harmless : Twice::never);
+  const Result result = ask(admit, {&request.gate, 1}, until,
+                            idempotent ? RetryPolicy::always : RetryPolicy::if_nothing_happened);
   Unpacker fields = result.fields();
   switch (result.head.kind) {
     case AnswerKind::granted: {
       Granted granted = read_granted(fields, token_for(request, id));
-      if (!granted.repeated && !key.empty()) ear->watchers.tell_own(key);
+      if (!granted.repeated && !key.empty()) channel->watchers.tell_own(key);
       if (is_to_be_undone(result, granted)) undo({&request, 1}, {&granted, 1});
       return granted;
     }
     case AnswerKind::queued:
       return read_queued(fields);
     case AnswerKind::refused:
-      if (!key.empty()) ear->watchers.tell_own(key);
+      if (!key.empty()) channel->watchers.tell_own(key);
       return read_refused(fields);
     case AnswerKind::other_order:
       throw_other_order(request.gate);
@@ -539,23 +542,23 @@ GroupAnswer RedisStore::admit_all(std::span<const Request> requests) {
   validate_group(requests);
   const Deadline until = deadline();
   const StoreId id = identity().get(until);
-  const auto ear = client().ear(requests.front().gate);
+  const auto channel = client().channel(requests.front().gate);
   std::vector<GateName> gates;
   bool hears = false;
   for (const Request& request : requests) {
     gates.push_back(request.gate);
     const std::string key = watch_key(request.gate, request.visitor);
-    hears = (request.line.join && ear->watchers.expect(key, request.line.patience)) || hears;
+    hears = (request.line.join && channel->watchers.expect(key, request.line.patience)) || hears;
   }
   Call admit(script(Step::admit_all), naming_, gates);
   add_seed(admit).add(pack_visitor(requests.front().visitor));
-  admit.add(hears ? ear->channel : "");
+  admit.add(hears ? channel->name : "");
   for (const Request& request : requests) {
     admit.add(pack_request(request, hears && is_missed(request)));
     admit.add(pack_rates(request.rates));
     admit.add(request.label.empty() ? base::default_label() : request.label);
   }
-  const Result result = ask(admit, gates, until, Twice::harmless);
+  const Result result = ask(admit, gates, until, RetryPolicy::always);
   Unpacker fields = result.fields();
   GroupAnswer answer;
   if (result.head.kind == AnswerKind::granted) {
@@ -617,7 +620,7 @@ void RedisStore::renew(std::span<RenewItem> items, const Deadline& deadline,
     if (head.kind == AnswerKind::again) {
       Call again = renewal_of(items[i], deadline);
       const Result result =
-          run(stamped(again), {&items[i].token.gate, 1}, Twice::harmless, Which::few, deadline);
+          run(stamped(again), {&items[i].token.gate, 1}, RetryPolicy::always, Which::few, deadline);
       items[i].result = result.fields().whole<Renewal>();
       continue;
     }
@@ -694,7 +697,7 @@ void RedisStore::release_all(std::span<internal::ReleaseItem> items) noexcept tr
     const ReplyHead head = read_head(fields);
     if (head.kind == AnswerKind::again) {
       Call again = release_call(token, deadline);
-      (void)run(stamped(again), {&token.gate, 1}, Twice::harmless, Which::few, deadline);
+      (void)run(stamped(again), {&token.gate, 1}, RetryPolicy::always, Which::few, deadline);
     } else if (head.more) {
       unsettled.push_back(token.gate);
     }
@@ -748,7 +751,8 @@ std::size_t RedisStore::revoke(const GateName& gate, const std::optional<Visitor
     Call revoke = call(Step::revoke, gate);
     revoke.add(visitor ? pack_visitor(*visitor) : "").add(how == Revoke::now ? "1" : "0");
     const Result result =
-        run(revoke.add(rest), gate, how == Revoke::now ? Twice::never : Twice::harmless);
+        run(revoke.add(rest), gate,
+            how == Revoke::now ? RetryPolicy::if_nothing_happened : RetryPolicy::always);
     Unpacker fields = result.fields();
     count += fields.whole<std::size_t>();
     rest = fields.rest();
@@ -790,7 +794,7 @@ void RedisStore::add_visits(const GateName& gate, std::string cursor, Visits& vi
   do {
     Call more = call(Step::visits, gate);
     stamped(more.add(cursor));
-    const Reply portion = client().run(more, Twice::harmless, deadline()).reply;
+    const Reply portion = client().run(more, RetryPolicy::always, deadline()).reply;
     add_all(portion.at(1), visits);
     cursor = portion.at(0).text();
   } while (cursor != "0" && !cursor.empty());
@@ -804,7 +808,7 @@ Call RedisStore::survey_call(Gates gates, std::size_t portion) const {
 
 Reply RedisStore::survey_alone(const GateName& gate, std::size_t portion) {
   Call survey = survey_call({&gate, 1}, portion);
-  return client().run(stamped(survey), Twice::harmless, deadline()).reply;
+  return client().run(stamped(survey), RetryPolicy::always, deadline()).reply;
 }
 
 // `reply`: of a call for this gate alone, or its part of one for several.
@@ -976,9 +980,9 @@ void RedisStore::collect() {
 
 bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
                        std::function<void()> changed) {
-  const auto ear = client().ear(gate);
-  if (!watch_at(ear, gate, visitor, std::move(changed))) return false;
-  Client::attend(*ear);
+  const auto channel = client().channel(gate);
+  if (!watch_at(channel, gate, visitor, std::move(changed))) return false;
+  Client::attend(*channel);
   return true;
 }
 
@@ -986,15 +990,15 @@ bool RedisStore::watch(const GateName& gate, const VisitorId& visitor,
 bool RedisStore::await(const GateName& gate, const VisitorId& visitor,
                        const std::shared_ptr<Sleeper>& sleeper, Instant deadline) {
   if (options_.stepped != nullptr) return Backend::await(gate, visitor, sleeper, deadline);
-  const auto ear = client().ear(gate);
-  if (!watch_at(ear, gate, visitor, [sleeper] { sleeper->wake(true); })) return true;
-  return Client::sleep(*ear, *sleeper, clock(), deadline);
+  const auto channel = client().channel(gate);
+  if (!watch_at(channel, gate, visitor, [sleeper] { sleeper->wake(true); })) return true;
+  return Client::sleep(*channel, *sleeper, clock(), deadline);
 }
 
 // News is heard from the next attend() or sleep() on.
-bool RedisStore::watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
+bool RedisStore::watch_at(const std::shared_ptr<WakeChannel>& channel, const GateName& gate,
                           const VisitorId& visitor, std::function<void()> changed) {
-  Watchers& watchers = ear->watchers;
+  Watchers& watchers = channel->watchers;
   const std::string key = watch_key(gate, visitor);
   const Watchers::Known known = watchers.watch_expected(key, changed);
   if (known != Watchers::Known::unknown) return known == Watchers::Known::watching;
@@ -1003,10 +1007,10 @@ bool RedisStore::watch_at(const std::shared_ptr<Ear>& ear, const GateName& gate,
   watchers.add(key, std::move(changed));
   bool watches = false;
   try {
-    const bool hears = client().confirm(ear, deadline());
+    const bool hears = client().confirm(channel, deadline());
     const bool counts = hears && client().counts_hearers();
     Call watch = call(Step::watch, gate);
-    watch.add(pack_visitor(visitor)).add(hears ? ear->channel : "");
+    watch.add(pack_visitor(visitor)).add(hears ? channel->name : "");
     watches = run(watch.add(counts ? "1" : "0"), gate).fields().flag();
   } catch (...) {
     watchers.remove(key);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "store/redis/failure.hpp"
-#include "store/redis/inquiry.hpp"
+#include "store/redis/query_servers.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -51,8 +51,9 @@ Address Sentinels::locate(const Deadline& deadline) const try {
   commands[1].add_all({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master_});
   std::optional<std::uint64_t> newest;
   Address found = server_;
-  for (const Answered& answer : ask_all(sentinels_, commands, {.grace = part_of(deadline, kGrace)},
-                                        deadline.sooner(part_of(deadline, kAsking)))) {
+  for (const Answered& answer :
+       query_servers(sentinels_, commands, {.grace = part_of(deadline, kGrace)},
+                     deadline.sooner(part_of(deadline, kAsking)))) {
     auto fields = fields_of(answer.replies[0]);
     const auto epoch = number_of<std::uint64_t>(fields["config-epoch"]);
     const auto port = number_of<std::uint16_t>(answer.replies[1].at(1).text());

@@ -22,9 +22,10 @@ constexpr auto kHeartbeat = 5s;  // Silence for so long is looked into.
 constexpr auto kBackOff = 50ms;
 constexpr std::string_view kFlush = "flush";
 
-void send(Connection& connection, std::string_view command, const Ear& ear, Duration timeout) {
+void send(Connection& connection, std::string_view command, const WakeChannel& channel,
+          Duration timeout) {
   Commands commands;
-  commands.add_all({ear.sharded ? std::string("S").append(command) : command, ear.channel});
+  commands.add_all({channel.sharded ? std::string("S").append(command) : command, channel.name});
   connection.send(commands.bytes(), Deadline(timeout));
 }
 
@@ -39,7 +40,7 @@ void Subscription::tell_to_stop() noexcept {
     stopping_ = true;
   }
   changed_.notify_all();
-  thread_bell_.ring();
+  thread_event_.signal();
 }
 
 void Subscription::stop() noexcept {
@@ -56,16 +57,16 @@ void Subscription::retire() noexcept {
 // REQUIRES: the mutex.
 void Subscription::start() {
   changed_.notify_all();
-  thread_bell_.ring();
+  thread_event_.signal();
   if (thread_.joinable()) return;
   thread_ = base::start_thread("airlock-redis", [this, owner = owner_.lock()] { run(); });
 }
 
-bool Subscription::confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline) {
+bool Subscription::confirm(const std::shared_ptr<WakeChannel>& target, const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   if (stopping_) return false;
-  ChannelPtr& known = channels_[ear->channel];
-  if (!known) known = std::make_shared<Channel>(Channel{.ear = ear});
+  ChannelPtr& known = channels_[target->name];
+  if (!known) known = std::make_shared<Channel>(Channel{.target = target});
   const ChannelPtr channel = known;
   if (channel->state == Channel::State::listening) return true;
   start();
@@ -75,9 +76,9 @@ bool Subscription::confirm(const std::shared_ptr<Ear>& ear, const Deadline& dead
   return channel->state == Channel::State::listening;
 }
 
-void Subscription::flush(const Ear& ear, const Deadline& deadline) {
+void Subscription::flush(const WakeChannel& channel, const Deadline& deadline) {
   const auto is_listening = [&] {
-    const auto found = channels_.find(ear.channel);
+    const auto found = channels_.find(channel.name);
     return found != channels_.end() && found->second->state == Channel::State::listening;
   };
   std::unique_lock lock(mutex_);
@@ -85,7 +86,7 @@ void Subscription::flush(const Ear& ear, const Deadline& deadline) {
   const std::uint64_t seen = flushes_;
   lock.unlock();
   Commands commands;
-  commands.add_all({ear.sharded ? "SPUBLISH" : "PUBLISH", ear.channel, kFlush});
+  commands.add_all({channel.sharded ? "SPUBLISH" : "PUBLISH", channel.name, kFlush});
   (void)pool_.take(deadline)->ask(commands, deadline);
   attend();
   lock.lock();
@@ -116,13 +117,13 @@ void Subscription::end(const ChannelPtr& channel) {
   {
     const std::lock_guard lock(mutex_);
     channel->state = Channel::State::over;
-    if (const auto found = channels_.find(channel->ear->channel);
+    if (const auto found = channels_.find(channel->target->name);
         found != channels_.end() && found->second == channel) {
       channels_.erase(found);
     }
   }
   changed_.notify_all();
-  channel->ear->watchers.tell_all();
+  channel->target->watchers.tell_all();
 }
 
 void Subscription::run() {
@@ -166,10 +167,10 @@ void Subscription::listen_once(std::unique_lock<std::mutex>& lock) {
 bool Subscription::wait_for_events(const Connection& connection,
                                    std::chrono::milliseconds at_most) {
   std::array<pollfd, 3> waiting = {{{is_for_thread_to_read() ? connection.fd() : -1, POLLIN, 0},
-                                    {thread_bell_.fd(), POLLIN, 0},
+                                    {thread_event_.fd(), POLLIN, 0},
                                     {sentinel_ ? sentinel_->fd() : -1, POLLIN, 0}}};
   (void)poll(waiting.data(), waiting.size(), static_cast<int>(at_most.count()));
-  if (waiting[1].revents != 0) thread_bell_.reset();
+  if (waiting[1].revents != 0) thread_event_.reset();
   return waiting[0].revents != 0 && is_for_thread_to_read();
 }
 
@@ -188,12 +189,12 @@ void Subscription::listen(Connection& connection) {
     last_check = now;
     const std::lock_guard lock(exchanging_);
     end_idle(connection);
-    take_pulse(connection);
+    check_heartbeat(connection);
   }
 }
 
 // REQUIRES: exchanging_.
-void Subscription::take_pulse(Connection& connection) {
+void Subscription::check_heartbeat(Connection& connection) {
   receive(connection);
   const auto now = Deadline::Clock::now();
   if (now - last_heard_ < kHeartbeat) return;
@@ -218,7 +219,7 @@ void Subscription::subscribe(Connection& connection) {
   for (const ChannelPtr& channel : wanted) {
     set(*channel, Channel::State::asked);
     asked_.push_back(channel);
-    send(connection, "SUBSCRIBE", *channel->ear, options_.timeout);
+    send(connection, "SUBSCRIBE", *channel->target, options_.timeout);
   }
 }
 
@@ -237,19 +238,19 @@ void Subscription::handle_error(std::string_view error) {
   if (asked_.empty()) throw refusal_of(error);
   const ChannelPtr channel = asked_.front();
   asked_.pop_front();
-  if (channel->ear->sharded && error.find("unknown command") != std::string_view::npos) {
+  if (channel->target->sharded && error.find("unknown command") != std::string_view::npos) {
     can_shard_ = false;
   }
   end(channel);
 }
 
-void Subscription::tell(Ear& ear, const std::string& payload) {
+void Subscription::tell(WakeChannel& channel, const std::string& payload) {
   if (payload == kFlush) {
     const std::lock_guard lock(mutex_);
     ++flushes_;
     changed_.notify_all();
   } else if (!options_.hears || options_.hears()) {
-    ear.watchers.tell(payload);
+    channel.watchers.tell(payload);
   }
 }
 
@@ -263,10 +264,10 @@ void Subscription::handle(const Reply& message) {
   const ChannelPtr channel = find(message.at(1).text());
   if (!channel) return;
   if (kind == "subscribe") {
-    channel->ear->watchers.listen();
+    channel->target->watchers.listen();
     set(*channel, Channel::State::listening);
   } else if (kind == "message") {
-    tell(*channel->ear, std::string(message.at(2).text()));
+    tell(*channel->target, std::string(message.at(2).text()));
   } else if (kind == "unsubscribe" && channel->state == Channel::State::listening) {
     end(channel);  // Not asked for: its slot has moved to another server.
   }
@@ -279,14 +280,14 @@ void Subscription::end_idle(Connection& connection) {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, channel] : channels_) {
-      if (channel->ear->watchers.has_any()) channel->last_needed = now;
+      if (channel->target->watchers.has_any()) channel->last_needed = now;
       const bool listens = channel->state == Channel::State::listening;
       if (listens && now - channel->last_needed > kLinger) idle.push_back(channel);
     }
   }
   for (const ChannelPtr& channel : idle) {
     end(channel);
-    send(connection, "UNSUBSCRIBE", *channel->ear, options_.timeout);
+    send(connection, "UNSUBSCRIBE", *channel->target, options_.timeout);
   }
 }
 
@@ -321,17 +322,17 @@ void Subscription::watch_primary() {
 bool Subscription::is_idle() const noexcept {
   return std::ranges::all_of(channels_, [](const auto& entry) {
     const Channel& channel = *entry.second;
-    return channel.state == Channel::State::listening && channel.ear->watchers.is_empty();
+    return channel.state == Channel::State::listening && channel.target->watchers.is_empty();
   });
 }
 
 // REQUIRES: the mutex.
-bool Subscription::is_only_one_to_tell(const Ear& ear) const noexcept {
-  const auto own = channels_.find(ear.channel);
+bool Subscription::is_only_one_to_tell(const WakeChannel& channel) const noexcept {
+  const auto own = channels_.find(channel.name);
   if (own == channels_.end() || own->second->state != Channel::State::listening) return false;
   std::size_t to_tell = 0;
   for (auto at = channels_.begin(); at != channels_.end() && to_tell <= 1; ++at) {
-    to_tell += at->second->ear->watchers.size();
+    to_tell += at->second->target->watchers.size();
   }
   return to_tell == 1;
 }
@@ -344,24 +345,24 @@ bool Subscription::is_for_thread_to_read() {
 
 // REQUIRES: the mutex.
 void Subscription::call_thread() const noexcept {
-  if (reader_ == Reader::nobody) thread_bell_.ring();
+  if (reader_ == Reader::nobody) thread_event_.signal();
 }
 
 void Subscription::attend() {
   const std::lock_guard lock(mutex_);
-  if (reader_ == Reader::sleeper) sleeper_bell_.ring();
+  if (reader_ == Reader::sleeper) sleeper_event_.signal();
   call_thread();
 }
 
 // Null: the thread reads.
-Connection* Subscription::take_over(const Ear& ear) {
+Connection* Subscription::take_over(const WakeChannel& channel) {
   const std::lock_guard lock(mutex_);
-  if (connection_ == nullptr || reader_ == Reader::sleeper || !is_only_one_to_tell(ear)) {
+  if (connection_ == nullptr || reader_ == Reader::sleeper || !is_only_one_to_tell(channel)) {
     call_thread();
     return nullptr;
   }
-  sleeper_bell_.reset();
-  if (std::exchange(reader_, Reader::sleeper) == Reader::thread) thread_bell_.ring();
+  sleeper_event_.reset();
+  if (std::exchange(reader_, Reader::sleeper) == Reader::thread) thread_event_.signal();
   return connection_;
 }
 
@@ -377,24 +378,25 @@ void Subscription::hand_back() noexcept {
 // Until nobody but the thread uses the connection.
 void Subscription::await_hand_back(std::unique_lock<std::mutex>& lock) {
   connection_ = nullptr;
-  if (reader_ == Reader::sleeper) sleeper_bell_.ring();
+  if (reader_ == Reader::sleeper) sleeper_event_.signal();
   changed_.wait(lock, [this] { return reader_ != Reader::sleeper; });
 }
 
 // From take_over() to hand_back() nothing throws.
-bool Subscription::sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline) {
-  if (Connection* const connection = take_over(ear)) {
+bool Subscription::sleep(const WakeChannel& channel, Sleeper& sleeper, Clock& clock,
+                         Instant deadline) {
+  if (Connection* const connection = take_over(channel)) {
     std::atomic<bool> woken = false;
-    const auto rouse = [&, own = std::this_thread::get_id()] {
+    const auto on_wake = [&, own = std::this_thread::get_id()] {
       woken = true;
-      if (std::this_thread::get_id() != own) sleeper_bell_.ring();
+      if (std::this_thread::get_id() != own) sleeper_event_.signal();
     };
-    if (sleeper.lie_down(std::ref(rouse))) {
+    if (sleeper.park(std::ref(on_wake))) {
       read_until(woken, *connection, clock, deadline);
     } else {
       woken = true;
     }
-    const bool news = sleeper.get_up();
+    const bool news = sleeper.unpark();
     hand_back();
     if (woken) return news;
   }
@@ -408,7 +410,7 @@ void Subscription::read_until(const std::atomic<bool>& woken, Connection& connec
     const Duration left = std::min<Duration>(deadline - clock.now(), 1s);
     if (left <= Duration(0)) return;
     std::array<pollfd, 2> waiting = {
-        {{connection.fd(), POLLIN, 0}, {sleeper_bell_.fd(), POLLIN, 0}}};
+        {{connection.fd(), POLLIN, 0}, {sleeper_event_.fd(), POLLIN, 0}}};
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
     (void)poll(waiting.data(), waiting.size(), static_cast<int>(ms.count()));
     if (waiting[1].revents != 0) return;

@@ -12,10 +12,10 @@
 #include <thread>
 #include <utility>
 
-#include "store/redis/bell.hpp"
-#include "store/redis/ear.hpp"
+#include "store/redis/event_fd.hpp"
 #include "store/redis/pool.hpp"
 #include "store/redis/sentinels.hpp"
+#include "store/redis/wake_channel.hpp"
 #include "store/sleeper.hpp"
 
 namespace airlock::redis {
@@ -44,25 +44,26 @@ class Subscription {
 
   // Returns when the server has confirmed that this process hears everything said there from now on.
   // False: it cannot be had now.
-  [[nodiscard]] bool confirm(const std::shared_ptr<Ear>& ear, const Deadline& deadline);
+  [[nodiscard]] bool confirm(const std::shared_ptr<WakeChannel>& target, const Deadline& deadline);
 
   // There is a callback to call: from now on the thread reads.
   void attend();
 
-  // The calling thread sleeps until it is woken, by who reads what `ear` is told or by somebody else,
+  // The calling thread sleeps until it is woken, by who reads what `channel` is told or by somebody else,
   // or until the deadline. Returns whether it was woken with news.
-  [[nodiscard]] bool sleep(const Ear& ear, Sleeper& sleeper, Clock& clock, Instant deadline);
+  [[nodiscard]] bool sleep(const WakeChannel& channel, Sleeper& sleeper, Clock& clock,
+                           Instant deadline);
 
   // Whether the server knows channels that belong to a slot (Redis 7); true until it says no.
   [[nodiscard]] bool can_shard() const noexcept { return can_shard_; }
 
   // Returns when everything said there before has been told. For tests.
-  void flush(const Ear& ear, const Deadline& deadline);
+  void flush(const WakeChannel& channel, const Deadline& deadline);
 
  private:
   struct Channel {
     enum class State { wanted, asked, listening, over };
-    std::shared_ptr<Ear> ear;
+    std::shared_ptr<WakeChannel> target;
     State state = State::wanted;
     Deadline::Clock::time_point last_needed = Deadline::Clock::now();
   };
@@ -72,12 +73,12 @@ class Subscription {
   void run();
   void listen_once(std::unique_lock<std::mutex>& lock);
   void listen(Connection& connection);
-  void take_pulse(Connection& connection);
+  void check_heartbeat(Connection& connection);
   void subscribe(Connection& connection);
   void receive(Connection& connection);
   void handle(const Reply& message);
   void handle_error(std::string_view error);
-  void tell(Ear& ear, const std::string& payload);
+  void tell(WakeChannel& channel, const std::string& payload);
   void end_idle(Connection& connection);
   void watch_primary();
   void end(const ChannelPtr& channel);
@@ -90,10 +91,10 @@ class Subscription {
   void tell_to_stop() noexcept;
 
   [[nodiscard]] bool is_idle() const noexcept;
-  [[nodiscard]] bool is_only_one_to_tell(const Ear& ear) const noexcept;
+  [[nodiscard]] bool is_only_one_to_tell(const WakeChannel& channel) const noexcept;
   [[nodiscard]] bool is_for_thread_to_read();
   void call_thread() const noexcept;
-  [[nodiscard]] Connection* take_over(const Ear& ear);
+  [[nodiscard]] Connection* take_over(const WakeChannel& channel);
   void read_until(const std::atomic<bool>& woken, Connection& connection, Clock& clock,
                   Instant deadline) noexcept;
   void hand_back() noexcept;
@@ -111,8 +112,8 @@ class Subscription {
   Connection* connection_ = nullptr;  // For who takes over.
   bool stopping_ = false;
   std::uint64_t flushes_ = 0;
-  const Bell thread_bell_;
-  const Bell sleeper_bell_;  // Of who has taken over.
+  const EventFd thread_event_;
+  const EventFd sleeper_event_;  // Of who has taken over.
 
   std::mutex exchanging_;         // Of who sends or receives there. It has what follows:
   std::deque<ChannelPtr> asked_;  // in the order of the answers to come,

@@ -42,7 +42,7 @@ class OneServer final : public Topology {
   std::vector<NodePtr> all(const Deadline& /*deadline*/) override { return {node_}; }
   void move(Slot /*slot*/, const Address& /*to*/) override { std::abort(); }
   NodePtr node_at(const Address& /*address*/) override { return node_; }
-  void doubt(const Deadline& /*deadline*/) noexcept override {}
+  void invalidate(const Deadline& /*deadline*/) noexcept override {}
   void stop() noexcept override { node_->subscription.stop(); }
 
  private:

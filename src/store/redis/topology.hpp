@@ -51,7 +51,7 @@ class Topology {
   virtual void move(Slot slot, const Address& to) = 0;
   [[nodiscard]] virtual NodePtr node_at(const Address& address) = 0;
   // One did not answer: what is known may be out of date.
-  virtual void doubt(const Deadline& deadline) noexcept = 0;
+  virtual void invalidate(const Deadline& deadline) noexcept = 0;
 
   virtual void stop() noexcept = 0;
 };

@@ -43,29 +43,29 @@ struct StepSource {
 //
 // Self says where the shards are and what locks them:
 //
-//   state()                        of this process: a pointer to State, which is kept while the
-//                                  pointer lives, or a State*; has
-//     id(), seed(), owner(), and cells, pointers to
-//   state(before)                  the same; calls `before` first if it is yet to be made
-//   Cell                           a StepSource with a `shard`
-//   Guard(Self&, State&, Cell&, Duration)   holds the lock, if it can be had within the duration
+//   attachment()                        of this process: a pointer to Attachment, which is kept while the
+//                                  pointer lives, or an Attachment*; has
+//     id(), seed(), owner(), and views, pointers to
+//   attachment(before)                  the same; calls `before` first if it is yet to be made
+//   ShardView                           a StepSource with a `shard`
+//   Guard(Self&, Attachment&, ShardView&, Duration)   holds the lock, if it can be had within the duration
 //                                  and the store's timeout; at its end tells those who must know,
 //                                  unlocked
-//   is_busy(const Cell&)           whether somebody has the lock
-//   Guard::begin(Moment&)          what is to be done before the step
-//   Cell::has_suspects()           whether the step may have failed for want of what the dead hold
+//   is_busy(const ShardView&)           whether somebody has the lock
+//   Guard::begin(StepContext&)          what is to be done before the step
+//   ShardView::has_suspects()           whether the step may have failed for want of what the dead hold
 //   Guard::looks_again()           ends the step and looks; true: it was so, and it has the lock again
-//   released_aside(...)            gives back without the lock, where it cannot be had; false: no
-template <typename Self, typename State, typename Cell, typename Guard>
+//   release_without_lock(...)            gives back without the lock, where it cannot be had; false: no
+template <typename Self, typename Attachment, typename ShardView, typename Guard>
 class ShardedStore : public internal::Backend {
  public:
-  StoreId id() override { return self().state()->id(); }
+  StoreId id() override { return self().attachment()->id(); }
   Clock& clock() noexcept override { return clock_; }
 
   Answer admit(const Request& request) override {
-    const auto state = self().state([&] { validate(request); });
+    const auto attachment = self().attachment([&] { validate(request); });
     // Before the rules are checked: one waits for the other's results nowhere, and takes as long.
-    const Place place = place_of(*state, request.gate);
+    const Place place = place_of(*attachment, request.gate);
     validate(request);
     if (model::asks_one_rate(request)) return decide(request, place);
     return ask(request, place);
@@ -73,105 +73,106 @@ class ShardedStore : public internal::Backend {
 
   GroupAnswer admit_all(std::span<const Request> requests) override {
     validate_group(requests);
-    const auto state = self().state();
+    const auto attachment = self().attachment();
     std::vector<std::uint32_t> hashes;
     for (const Request& request : requests) {
-      hashes.push_back(static_cast<std::uint32_t>(hash_of(*state, request.gate.view())));
+      hashes.push_back(static_cast<std::uint32_t>(hash_of(*attachment, request.gate.view())));
     }
-    const Place place = place_of(*state, requests.front().gate);
+    const Place place = place_of(*attachment, requests.front().gate);
     Step step(self(), place, Time::and_stamps);
-    GroupAnswer answer = step->admit_all(requests, hashes, step.asker(), step.moment());
+    GroupAnswer answer = step->admit_all(requests, hashes, step.requester(), step.context());
     while (step.begins_again()) {
-      answer = step->admit_all(requests, hashes, step.asker(), step.moment());
+      answer = step->admit_all(requests, hashes, step.requester(), step.context());
     }
     return answer;
   }
 
   bool leave(const GateName& gate, const VisitorId& visitor) override {
-    const auto state = self().state();
-    Step step(self(), *state, gate);
-    return step->leave(gate.view(), step.hash(), visitor, step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    return step->leave(gate.view(), step.hash(), visitor, step.context());
   }
 
   void refund(const Request& request) override {
     validate(request);
-    const auto state = self().state();
-    Step step(self(), *state, request.gate);
-    step->refund(request, step.hash(), step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, request.gate);
+    step->refund(request, step.hash(), step.context());
   }
 
   void renew(std::span<RenewItem> items) override { renew_within(items, kForever); }
 
   void renew_within(std::span<RenewItem> items, Duration at_most) override {
-    const auto state = self().state();
+    const auto attachment = self().attachment();
     for (RenewItem& item : items) {
-      check(*state, item.token);
+      check(*attachment, item.token);
       validate_ttl(item.ttl);
       if (item.weight == 0) throw InvalidArgument("weight 0: a lease weighs at least 1");
       item.result = Renewal::unknown;
     }
-    const std::exception_ptr failure =
-        for_each(*state, items, at_most, [&](RenewItem& item, const Place& place, Duration left) {
+    const std::exception_ptr failure = for_each(
+        *attachment, items, at_most, [&](RenewItem& item, const Place& place, Duration left) {
           Step step(self(), place, Time::exact, left);
-          step->renew(item, step.hash(), step.moment());
+          step->renew(item, step.hash(), step.context());
         });
     if (failure) std::rethrow_exception(failure);
   }
 
   bool release(const Token& token) override {
-    const auto state = self().state([] {});
-    check(*state, token);
-    return release(*state, token, kForever);
+    const auto attachment = self().attachment([] {});
+    check(*attachment, token);
+    return release(*attachment, token, kForever);
   }
 
   // What is busy is given back by another call.
   void release_all(std::span<internal::ReleaseItem> items) noexcept override try {
     constexpr Duration kShort = std::chrono::milliseconds(20);
-    const auto state = self().state();
-    (void)for_each(*state, items, kShort,
+    const auto attachment = self().attachment();
+    (void)for_each(*attachment, items, kShort,
                    [&](internal::ReleaseItem& item, const Place&, Duration left) {
-                     if (state->knows(item.token.store)) (void)release(*state, item.token, left);
+                     if (attachment->knows(item.token.store))
+                       (void)release(*attachment, item.token, left);
                      item.is_over = true;  // Nobody can give back what is of another store.
                    });
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
   }
 
   bool disown(const Token& token) override {
-    const auto state = self().state();
-    Step step(self(), check(*state, token), token.gate);
-    return step->disown(token, step.hash(), step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), check(*attachment, token), token.gate);
+    return step->disown(token, step.hash(), step.context());
   }
 
   std::optional<Granted> adopt(const Token& token) override {
-    const auto state = self().state();
-    Step step(self(), check(*state, token), token.gate);
-    return step->adopt(token, step.hash(), step.asker().owner, step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), check(*attachment, token), token.gate);
+    return step->adopt(token, step.hash(), step.requester().owner, step.context());
   }
 
   bool holds(const Token& token) override {
-    const auto state = self().state();
-    Step step(self(), check(*state, token), token.gate);
-    bool holds = step->holds(token, step.hash(), step.moment());
-    while (step.begins_again()) holds = step->holds(token, step.hash(), step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), check(*attachment, token), token.gate);
+    bool holds = step->holds(token, step.hash(), step.context());
+    while (step.begins_again()) holds = step->holds(token, step.hash(), step.context());
     return holds;
   }
 
   std::optional<GateView> look(const GateName& gate) override {
-    const auto state = self().state();
-    Step step(self(), *state, gate);
-    std::optional<GateView> view = step->look(gate.view(), step.hash(), step.moment());
-    while (step.begins_again()) view = step->look(gate.view(), step.hash(), step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    std::optional<GateView> view = step->look(gate.view(), step.hash(), step.context());
+    while (step.begins_again()) view = step->look(gate.view(), step.hash(), step.context());
     return view;
   }
 
   std::vector<GateCounts> counts(std::span<const GateName> gates) override {
     std::vector<GateCounts> result;
     result.reserve(gates.size());
-    const auto state = self().state();
+    const auto attachment = self().attachment();
     for (const GateName& gate : gates) {
-      Step step(self(), *state, gate);
-      GateCounts counts = step->counts(gate.view(), step.hash(), step.moment());
-      while (step.begins_again()) counts = step->counts(gate.view(), step.hash(), step.moment());
+      Step step(self(), *attachment, gate);
+      GateCounts counts = step->counts(gate.view(), step.hash(), step.context());
+      while (step.begins_again()) counts = step->counts(gate.view(), step.hash(), step.context());
       result.push_back(counts);
     }
     return result;
@@ -179,10 +180,10 @@ class ShardedStore : public internal::Backend {
 
   std::vector<std::string> list() override {
     std::vector<std::string> names;
-    const auto state = self().state();
-    for (auto& cell : state->cells) {
-      Step step(self(), *state, *cell);
-      step->list(names, step.moment());
+    const auto attachment = self().attachment();
+    for (auto& view : attachment->views) {
+      Step step(self(), *attachment, *view);
+      step->list(names, step.context());
     }
     std::ranges::sort(names);
     return names;
@@ -191,14 +192,14 @@ class ShardedStore : public internal::Backend {
   std::vector<GateSummary> survey(
       const std::function<bool(std::string_view gate)>& include) override {
     std::vector<GateSummary> all;
-    const auto state = self().state();
+    const auto attachment = self().attachment();
     for (const std::string& name : list()) {
       if (!include(name)) continue;
       const GateName gate(name);
-      Step step(self(), *state, gate);
-      std::optional<GateView> view = step->summary(gate.view(), step.hash(), step.moment());
+      Step step(self(), *attachment, gate);
+      std::optional<GateView> view = step->summary(gate.view(), step.hash(), step.context());
       while (step.begins_again()) {
-        view = step->summary(gate.view(), step.hash(), step.moment());
+        view = step->summary(gate.view(), step.hash(), step.context());
       }
       if (view) all.push_back({.gate = std::move(*view)});  // Else it was forgotten meanwhile.
     }
@@ -207,42 +208,42 @@ class ShardedStore : public internal::Backend {
 
   void set_limit(const GateName& gate, std::optional<std::uint32_t> limit) override {
     if (limit) validate_limit(*limit);
-    const auto state = self().state();
-    Step step(self(), *state, gate);
-    step->set_limit(gate, step.hash(), limit, step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    step->set_limit(gate, step.hash(), limit, step.context());
   }
 
   void pause(const GateName& gate, Duration duration, std::string_view reporter) override {
     validate_pause(duration, reporter);
-    const auto state = self().state();
-    Step step(self(), *state, gate);
-    step->pause(gate, step.hash(), duration, reporter, step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    step->pause(gate, step.hash(), duration, reporter, step.context());
   }
 
   bool resume(const GateName& gate, std::string_view reporter) override {
-    const auto state = self().state();
-    Step step(self(), *state, gate);
-    return step->resume(gate.view(), step.hash(), reporter, step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    return step->resume(gate.view(), step.hash(), reporter, step.context());
   }
 
   std::size_t revoke(const GateName& gate, const std::optional<VisitorId>& visitor,
                      Revoke how) override {
-    const auto state = self().state();
-    Step step(self(), *state, gate);
-    return step->revoke(gate.view(), step.hash(), visitor, how, step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    return step->revoke(gate.view(), step.hash(), visitor, how, step.context());
   }
 
   bool purge(const GateName& gate) override {
-    const auto state = self().state();
-    Step step(self(), *state, gate);
-    return step->purge(gate.view(), step.hash(), step.moment());
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    return step->purge(gate.view(), step.hash(), step.context());
   }
 
   void collect() override {
-    const auto state = self().state();
-    for (auto& cell : state->cells) {
-      Step step(self(), *state, *cell);
-      step->sweep_all(step.moment());
+    const auto attachment = self().attachment();
+    for (auto& view : attachment->views) {
+      Step step(self(), *attachment, *view);
+      step->sweep_all(step.context());
     }
   }
 
@@ -256,33 +257,35 @@ class ShardedStore : public internal::Backend {
 
   // Where a gate is.
   struct Place {
-    State& state;
-    Cell& cell;
+    Attachment& attachment;
+    ShardView& view;
     std::uint32_t hash;
   };
 
   class Step {
    public:
-    Step(Self& self, State& state, const GateName& gate) : Step(self, place_of(state, gate)) {}
-    Step(Self& self, State& state, Cell& cell, Time time = Time::exact, Duration at_most = kForever)
-        : Step(self, Place{state, cell, 0}, time, at_most) {}
+    Step(Self& self, Attachment& attachment, const GateName& gate)
+        : Step(self, place_of(attachment, gate)) {}
+    Step(Self& self, Attachment& attachment, ShardView& view, Time time = Time::exact,
+         Duration at_most = kForever)
+        : Step(self, Place{attachment, view, 0}, time, at_most) {}
     [[gnu::always_inline]] explicit Step(Self& self, const Place& place, Time time = Time::exact,
                                          Duration at_most = kForever)
         : clock_(self.clock_),
-          state_(place.state),
-          cell_(place.cell),
+          attachment_(place.attachment),
+          view_(place.view),
           hash_(place.hash),
-          guard_(self, place.state, place.cell, at_most),
+          guard_(self, place.attachment, place.view, at_most),
           // First: to read it takes a while, in which what comes next is on its way.
-          moment_{time == Time::of_last_tick ? 0 : self.clock_.now().count(), 0, cell_.draw} {
-      const bool may_hand_over = guard_.may_stamp() || cell_.shard.has_lines();
+          context_{time == Time::of_last_tick ? 0 : self.clock_.now().count(), 0, view_.draw} {
+      const bool may_hand_over = guard_.may_stamp() || view_.shard.has_lines();
       if (time == Time::of_last_tick) {
-        moment_.now = (may_hand_over ? self.clock_.now() : self.clock_.recently()).count();
+        context_.now = (may_hand_over ? self.clock_.now() : self.clock_.recently()).count();
       }
       if (time == Time::and_stamps || may_hand_over) {
-        moment_.wall = cell_.wall_at(moment_.now, self.clock_);
+        context_.wall = view_.wall_at(context_.now, self.clock_);
       }
-      guard_.begin(moment_);
+      guard_.begin(context_);
     }
     Step(const Step&) = delete;
     Step& operator=(const Step&) = delete;
@@ -290,29 +293,29 @@ class ShardedStore : public internal::Backend {
     // Whether the same step is to be made once more, because somebody who was in its way is dead. It
     // is over, unless this is so; each time somebody less is left to be found.
     [[nodiscard]] bool begins_again() {
-      if (!cell_.has_suspects() || !guard_.looks_again()) return false;
-      moment_.now = clock_.now().count();
-      moment_.wall = cell_.wall_at(moment_.now, clock_);
-      guard_.begin(moment_);
+      if (!view_.has_suspects() || !guard_.looks_again()) return false;
+      context_.now = clock_.now().count();
+      context_.wall = view_.wall_at(context_.now, clock_);
+      guard_.begin(context_);
       return true;
     }
 
-    model::Shard* operator->() noexcept { return &cell_.shard; }
-    Cell& cell() noexcept { return cell_; }
-    model::Moment& moment() noexcept { return moment_; }
+    model::Shard* operator->() noexcept { return &view_.shard; }
+    ShardView& view() noexcept { return view_; }
+    model::StepContext& context() noexcept { return context_; }
     Guard& guard() noexcept { return guard_; }
     [[nodiscard]] std::uint32_t hash() const noexcept { return hash_; }
-    [[nodiscard]] model::Asker asker() const noexcept {
-      return {.owner = state_.owner(), .label = &cell_.label};
+    [[nodiscard]] model::Requester requester() const noexcept {
+      return {.owner = attachment_.owner(), .label = &view_.label};
     }
 
    private:
     Clock& clock_;
-    State& state_;
-    Cell& cell_;
+    Attachment& attachment_;
+    ShardView& view_;
     std::uint32_t hash_;
     Guard guard_;
-    model::Moment moment_;
+    model::StepContext context_;
   };
 
  private:
@@ -321,9 +324,9 @@ class ShardedStore : public internal::Backend {
   // One return, so that the answer is made where it is needed: to move it costs as much.
   Answer ask(const Request& request, const Place& place) {
     Step step(self(), place, Time::and_stamps);
-    const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
-    Answer answer = step->admit(gate, request, step.asker(), step.moment());
-    if (place.cell.has_suspects()) [[unlikely]]
+    const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.context());
+    Answer answer = step->admit(gate, request, step.requester(), step.context());
+    if (place.view.has_suspects()) [[unlikely]]
       ask_again(step, request, answer);
     return answer;
   }
@@ -331,11 +334,11 @@ class ShardedStore : public internal::Backend {
   // The answer before counts as never given.
   [[gnu::cold, gnu::noinline]] void ask_again(Step& step, const Request& request, Answer& answer) {
     while (step.begins_again()) {
-      const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
+      const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.context());
       if (const auto* refused = std::get_if<Refused>(&answer)) {
         step->uncount_refusal(*gate, refused->reason);
       }
-      answer = step->admit(gate, request, step.asker(), step.moment());
+      answer = step->admit(gate, request, step.requester(), step.context());
     }
   }
 
@@ -345,69 +348,70 @@ class ShardedStore : public internal::Backend {
     model::Payment payment(request.rates.front(), request.cost);
     {
       Step step(self(), place, Time::and_stamps);
-      const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.moment());
-      if (!step->takes(gate, payment, step.moment().now)) {
-        return step->admit(gate, request, step.asker(), step.moment());
+      const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.context());
+      if (!step->takes(gate, payment, step.context().now)) {
+        return step->admit(gate, request, step.requester(), step.context());
       }
     }
-    return model::answer_to(request, place.state.id(), payment);
+    return model::answer_to(request, place.attachment.id(), payment);
   }
 
-  bool release(State& state, const Token& token, Duration at_most) {
-    if (token.place != 0 && model::shard_of(token.place) < state.cells.size()) {
-      Cell& cell = *state.cells[model::shard_of(token.place)];
-      if (self().released_aside(state, cell, token)) return true;
-      Step step(self(), state, cell, Time::of_last_tick, at_most);
-      if (step->release_at(token, step.moment())) return true;
+  bool release(Attachment& attachment, const Token& token, Duration at_most) {
+    if (token.place != 0 && model::shard_of(token.place) < attachment.views.size()) {
+      ShardView& view = *attachment.views[model::shard_of(token.place)];
+      if (self().release_without_lock(attachment, view, token)) return true;
+      Step step(self(), attachment, view, Time::of_last_tick, at_most);
+      if (step->release_at(token, step.context())) return true;
     }
-    Step step(self(), place_of(state, token.gate), Time::exact, at_most);
-    return step->release(token, step.hash(), step.moment());
+    Step step(self(), place_of(attachment, token.gate), Time::exact, at_most);
+    return step->release(token, step.hash(), step.context());
   }
 
   // Works on each item by itself; what fails there hinders no other. Those of shards that are free
   // come first; a shard that cannot be had is waited for once. Returns the last failure.
   template <typename Item, typename Work>
-  std::exception_ptr for_each(State& state, std::span<Item> items, Duration at_most, Work work) {
+  std::exception_ptr for_each(Attachment& attachment, std::span<Item> items, Duration at_most,
+                              Work work) {
     const Instant end = saturating_add(Clock::system().now(), at_most);
     std::exception_ptr failure;
-    std::vector<const Cell*> given_up;
+    std::vector<const ShardView*> given_up;
     const auto attempt = [&](Item& item, const Place& place) {
-      if (std::ranges::find(given_up, &place.cell) != given_up.end()) return;
+      if (std::ranges::find(given_up, &place.view) != given_up.end()) return;
       try {
         const Duration left = saturating_sub(end, Clock::system().now());
         work(item, place, std::max(left, Duration(0)));
       } catch (const StoreError&) {
         failure = std::current_exception();
-        given_up.push_back(&place.cell);
+        given_up.push_back(&place.view);
       }
     };
     std::vector<Item*> later;
     for (Item& item : items) {
-      const Place place = place_of(state, item.token.gate);
-      if (self().is_busy(place.cell)) {
+      const Place place = place_of(attachment, item.token.gate);
+      if (self().is_busy(place.view)) {
         later.push_back(&item);
       } else {
         attempt(item, place);
       }
     }
-    for (Item* item : later) attempt(*item, place_of(state, item->token.gate));
+    for (Item* item : later) attempt(*item, place_of(attachment, item->token.gate));
     return failure;
   }
 
-  static std::uint64_t hash_of(State& state, std::string_view name) noexcept {
-    return base::hash(name, state.seed());
+  static std::uint64_t hash_of(Attachment& attachment, std::string_view name) noexcept {
+    return base::hash(name, attachment.seed());
   }
-  // Gates of a group share a cell; without one the gate's own hash serves for both.
-  static Place place_of(State& state, const GateName& gate) noexcept {
-    const std::uint64_t hash = hash_of(state, gate.view());
+  // Gates of a group share a shard; without one the gate's own hash serves for both.
+  static Place place_of(Attachment& attachment, const GateName& gate) noexcept {
+    const std::uint64_t hash = hash_of(attachment, gate.view());
     const bool is_alone = gate.group().size() == gate.view().size();
-    const std::uint64_t of_group = is_alone ? hash : hash_of(state, gate.group());
-    Cell& cell = *state.cells[(of_group >> 32) * state.cells.size() >> 32];
-    return {state, cell, static_cast<std::uint32_t>(hash)};
+    const std::uint64_t of_group = is_alone ? hash : hash_of(attachment, gate.group());
+    ShardView& view = *attachment.views[(of_group >> 32) * attachment.views.size() >> 32];
+    return {attachment, view, static_cast<std::uint32_t>(hash)};
   }
-  static State& check(State& state, const Token& token) {
-    if (!state.knows(token.store)) throw InvalidArgument("the token belongs to another store");
-    return state;
+  static Attachment& check(Attachment& attachment, const Token& token) {
+    if (!attachment.knows(token.store)) throw InvalidArgument("the token belongs to another store");
+    return attachment;
   }
 
   Clock& clock_;

@@ -73,18 +73,18 @@ Finding pools(const Fullness& fullness) {
 }
 
 void processes(const Process& process, std::vector<Finding>& findings) {
-  const Process::Census census = process.census();
+  const Process::Counts counts = process.counts();
   const std::string count =
-      std::to_string(census.living) + " of at most " + std::to_string(kMaxProcesses);
-  if (std::uint64_t{census.living} * 100 < kMaxProcesses * kNearlyFull) {
+      std::to_string(counts.living) + " of at most " + std::to_string(kMaxProcesses);
+  if (std::uint64_t{counts.living} * 100 < kMaxProcesses * kNearlyFull) {
     findings.push_back({Level::good, "processes that use it: " + count});
   } else {
     findings.push_back({Level::warning, "processes that use it: " + count,
                         "spread them over several segments: shm:NAME"});
   }
-  if (census.dead == 0) return;
+  if (counts.dead == 0) return;
   findings.push_back({Level::warning,
-                      std::to_string(census.dead) + " processes died without leaving",
+                      std::to_string(counts.dead) + " processes died without leaving",
                       "nothing is lost, what they held is taken back; if it goes on, look for what "
                       "kills them (dmesg: out of memory)"});
 }

@@ -46,7 +46,7 @@ Descriptor take_file(const Segment& segment) {
   Descriptor fd = segment.reopen();
   if (fd) return fd;
   throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
-                   "shared memory " + segment.file().path() + ": removed in this moment");
+                   "shared memory " + segment.file().path() + ": removed in this context");
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Process::Process(const Segment& segment) : segment_(segment) {
 
 // Others end what it has when they next look.
 Process::~Process() {
-  if (!is_buried()) bury(number_of(self_), incarnation_of(self_));
+  if (!is_marked_dead()) mark_dead(number_of(self_), incarnation_of(self_));
 }
 
 std::uint32_t Process::records() const noexcept {
@@ -127,7 +127,7 @@ bool Process::add_record(std::uint32_t number) const {
 // one has would take the new one for it. The incarnation is this process's own once it has the lock.
 bool Process::claim(std::uint32_t number, std::uint32_t dead) {
   ProcessRecord& record = segment_.process(number);
-  if (dead != 0) bury(number, dead);
+  if (dead != 0) mark_dead(number, dead);
   struct flock lock = byte_lock(F_WRLCK, number);
   if (fcntl(fd_.get(), F_OFD_SETLK, &lock) != 0) return false;
   std::uint32_t incarnation = record.incarnation.fetch_add(1) + 1;
@@ -142,7 +142,7 @@ bool Process::claim(std::uint32_t number, std::uint32_t dead) {
 }
 
 // In this order: who finds the first word raised finishes the rest.
-void Process::bury(std::uint32_t number, std::uint32_t incarnation) const noexcept {
+void Process::mark_dead(std::uint32_t number, std::uint32_t incarnation) const noexcept {
   ProcessRecord& record = segment_.process(number);
   std::uint32_t expected = incarnation;
   record.incarnation.compare_exchange_strong(expected, incarnation + 1);
@@ -176,7 +176,7 @@ bool Process::lives(model::Owner owner) noexcept {
   if (owner == self_) return true;
   if (record_of(owner) == nullptr) return false;
   if (!is_known_dead(owner) && !is_free_for_sure(number_of(owner))) return !is_known_dead(owner);
-  bury(number_of(owner), incarnation_of(owner));
+  mark_dead(number_of(owner), incarnation_of(owner));
   return false;
 }
 
@@ -204,18 +204,18 @@ void Process::look_in_turn() noexcept {
   }
 }
 
-Process::Census Process::census() const noexcept {
-  Census census;
+Process::Counts Process::counts() const noexcept {
+  Counts counts;
   for (std::uint32_t number = 0; number < records(); ++number) {
     if (segment_.process(number).live.load(kAcquire) == 0) continue;
-    ++(is_locked(number) ? census.living : census.dead);
+    ++(is_locked(number) ? counts.living : counts.dead);
   }
-  return census;
+  return counts;
 }
 
 std::string Process::problem() const {
   std::string problem = segment_.problem();
-  if (problem.empty() && is_buried()) problem = "other processes took this one for dead";
+  if (problem.empty() && is_marked_dead()) problem = "other processes took this one for dead";
   return problem;
 }
 

@@ -31,7 +31,7 @@ class Process {
   [[nodiscard]] ProcessRecord& record() const noexcept { return *record_; }
 
   // Whether somebody has found this process dead: the program has unmapped its lock.
-  [[nodiscard]] bool is_buried() const noexcept {
+  [[nodiscard]] bool is_marked_dead() const noexcept {
     return record_->incarnation.load(std::memory_order_relaxed) != model::incarnation_of(self_);
   }
   // Why nothing in the segment can be relied on any more; empty: it can.
@@ -50,11 +50,11 @@ class Process {
   void look_in_turn() noexcept;
 
   // All of them, as the kernel knows them now.
-  struct Census {
+  struct Counts {
     std::uint32_t living = 0;
     std::uint32_t dead = 0;  // Not written off yet.
   };
-  [[nodiscard]] Census census() const noexcept;
+  [[nodiscard]] Counts counts() const noexcept;
 
   // The record of an owner, if there can be one.
   [[nodiscard]] ProcessRecord* record_of(model::Owner owner) const noexcept;
@@ -70,7 +70,7 @@ class Process {
   [[nodiscard]] bool add_record(std::uint32_t number) const;
   [[nodiscard]] bool is_locked(std::uint32_t number) const noexcept;
   [[nodiscard]] bool is_free_for_sure(std::uint32_t number) const noexcept;
-  void bury(std::uint32_t number, std::uint32_t incarnation) const noexcept;
+  void mark_dead(std::uint32_t number, std::uint32_t incarnation) const noexcept;
   [[nodiscard]] std::uint32_t records() const noexcept;
 
   const Segment& segment_;

@@ -27,9 +27,9 @@ std::uint32_t check_of(const Header& header) noexcept {
   return base::crc32c({reinterpret_cast<const char*>(&header), offsetof(Header, check)});
 }
 
-bool is_of_another_boot(const Header& header, const Surroundings& surroundings) {
+bool is_of_another_boot(const Header& header, const HostIdentity& host) {
   const std::string_view boot(header.boot.data(), strnlen(header.boot.data(), header.boot.size()));
-  return header.magic == kMagic && header.check == check_of(header) && boot != surroundings.boot;
+  return header.magic == kMagic && header.check == check_of(header) && boot != host.boot;
 }
 
 // In pieces: a signal undoes the work of one call. Neither the size nor the contents of the file change,
@@ -60,15 +60,15 @@ std::string read_boot() {
 
 }  // namespace
 
-Surroundings Surroundings::present() {
+HostIdentity HostIdentity::present() {
   struct stat status {};
   const bool known = stat("/proc/self/ns/time", &status) == 0;
   return {.boot = read_boot(), .time_namespace = known ? status.st_ino : 0};
 }
 
-Segment::Segment(const Options& options, const Surroundings& surroundings) : file_(options) {
+Segment::Segment(const Options& options, const HostIdentity& host) : file_(options) {
   for (int i = 0; i < kTries; ++i) {
-    if (attach(surroundings) || create(options, surroundings)) return;
+    if (attach(host) || create(options, host)) return;
     if (i > 0) std::this_thread::sleep_for(kBetweenTries);
   }
   throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
@@ -82,8 +82,7 @@ Segment::~Segment() {
   if (base_ != nullptr) munmap(base_, layout_.size());
 }
 
-void Segment::check(const Header& header, std::uint64_t size,
-                    const Surroundings& surroundings) const {
+void Segment::check(const Header& header, std::uint64_t size, const HostIdentity& host) const {
   if (header.magic != kMagic) file_.refuse("not an airlock segment");
   if (header.byte_order != kByteOrder) file_.refuse("it has another byte order");
   if (header.version != kLayoutVersion) {
@@ -98,13 +97,13 @@ void Segment::check(const Header& header, std::uint64_t size,
                     Layout(header.scale).size() == header.size;
   if (!sane) file_.refuse("its header is damaged; remove it");
   if (size != header.size) file_.refuse("it was truncated; remove it");
-  if (header.time_namespace != surroundings.time_namespace) {
+  if (header.time_namespace != host.time_namespace) {
     file_.refuse("it belongs to another time namespace, where time is not the same");
   }
 }
 
 // False: there is none, there was one of an earlier boot, or somebody is about to remove it.
-bool Segment::attach(const Surroundings& surroundings) {
+bool Segment::attach(const HostIdentity& host) {
   Descriptor fd = file_.open();
   if (!fd) return false;
   struct stat status {};
@@ -114,13 +113,13 @@ bool Segment::attach(const Surroundings& surroundings) {
     file_.refuse(status.st_size == 0 ? "it is empty" : "not an airlock segment");
   }
   if (!File::ends_with_boot(fd)) {
-    if (is_of_another_boot(header, surroundings) && !File::is_used(fd)) {
+    if (is_of_another_boot(header, host) && !File::is_used(fd)) {
       (void)file_.remove_unused(fd);
       return false;
     }
     if (!file_.keep_name(fd)) return false;
   }
-  check(header, static_cast<std::uint64_t>(status.st_size), surroundings);
+  check(header, static_cast<std::uint64_t>(status.st_size), host);
   if (status.st_nlink == 0) return false;  // Removed meanwhile.
   layout_ = Layout(header.scale);
   map(fd.get());
@@ -137,7 +136,7 @@ void Segment::map(int fd) {
 }
 
 // Nobody sees it before it is complete. False: somebody else was faster.
-bool Segment::create(const Options& options, const Surroundings& surroundings) {
+bool Segment::create(const Options& options, const HostIdentity& host) {
   layout_ = Layout::within(options.size);
   File::Unnamed made = file_.make();
   if (ftruncate(made.fd.get(), static_cast<off_t>(layout_.size())) != 0) {
@@ -161,18 +160,18 @@ bool Segment::create(const Options& options, const Surroundings& surroundings) {
                                     .store = base::random64(),
                                     .seed = base::random64(),
                                     .boot = {},
-                                    .time_namespace = surroundings.time_namespace,
+                                    .time_namespace = host.time_namespace,
                                     .check = 0,
                                     .processes = 0,
                                     .last_probe = 0,
                                     .next_probe = 0};
-  surroundings.boot.copy(header->boot.data(), header->boot.size() - 1);
+  host.boot.copy(header->boot.data(), header->boot.size() - 1);
   header->check = check_of(*header);
   for (std::uint32_t i = 0; i < kShards; ++i) new (&control(i)) ShardControl{};
   const bool placed = file_.place(made);
   munmap(base_, layout_.size());
   base_ = nullptr;
-  return placed && attach(surroundings);
+  return placed && attach(host);
 }
 
 bool Segment::is_file(int fd) const noexcept {

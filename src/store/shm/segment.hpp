@@ -12,11 +12,11 @@
 namespace airlock::shm {
 
 // What a segment belongs to besides its name.
-struct Surroundings {
+struct HostIdentity {
   std::string boot;
   std::uint64_t time_namespace = 0;
 
-  [[nodiscard]] static Surroundings present();
+  [[nodiscard]] static HostIdentity present();
 };
 
 // A mapped segment. StoreError (incompatible) if what has its name is not one, or not one of this
@@ -24,7 +24,7 @@ struct Surroundings {
 // none, elsewhere it has another boot id and no process uses it.
 class Segment {
  public:
-  explicit Segment(const Options& options, const Surroundings& surroundings);
+  explicit Segment(const Options& options, const HostIdentity& host);
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   ~Segment();
@@ -63,10 +63,10 @@ class Segment {
   [[nodiscard]] std::string problem() const;
 
  private:
-  [[nodiscard]] bool attach(const Surroundings& surroundings);
+  [[nodiscard]] bool attach(const HostIdentity& host);
   [[nodiscard]] bool is_file(int fd) const noexcept;
-  [[nodiscard]] bool create(const Options& options, const Surroundings& surroundings);
-  void check(const Header& header, std::uint64_t size, const Surroundings& surroundings) const;
+  [[nodiscard]] bool create(const Options& options, const HostIdentity& host);
+  void check(const Header& header, std::uint64_t size, const HostIdentity& host) const;
   void map(int fd);
 
   File file_;

@@ -13,8 +13,7 @@ namespace airlock::shm {
 // of its owner. Attaches on first use; a forked child attaches anew.
 [[nodiscard]] Store make_store(const Options& options, Clock& clock);
 
-// The same in other surroundings, for tests.
-[[nodiscard]] Store make_store(const Options& options, Clock& clock,
-                               const Surroundings& surroundings);
+// The same on another host, for tests.
+[[nodiscard]] Store make_store(const Options& options, Clock& clock, const HostIdentity& host);
 
 }  // namespace airlock::shm

@@ -1,5 +1,5 @@
 #include "airlock/testing.hpp"
-#include "contract/support/shm_parties.hpp"
+#include "contract/support/shm_remote_clients.hpp"
 #include "contract/support/store_under_test.hpp"
 #include "store/shm/shm_store.hpp"
 #include "testing/stepped_clock.hpp"
@@ -95,7 +95,7 @@ std::vector<StoreFactory> stores_on_one_server() {
   return {
     {"memory", make<MemoryStoreUnderTest>}, {"shm", make<ShmStoreUnderTest>},
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They make fork() a gamble.
-        {"shm_parties", make_shm_parties},
+        {"shm_remote_clients", make_shm_remote_clients},
 #endif
 #ifdef AIRLOCK_WITH_REDIS
         {"redis", make<RedisStoreUnderTest>},

@@ -73,8 +73,8 @@ class ImageMemory final : public model::Memory {
     for (std::size_t i = 0; i < extent.size() / sizeof(T); ++i) set_free(records[i]);
   }
 
-  template <typename Word>
-  static void zero(Word& word) {
+  template <typename PublishedField>
+  static void zero(PublishedField& word) {
     std::memset(static_cast<void*>(&word), 0, sizeof(word));
   }
 

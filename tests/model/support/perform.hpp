@@ -25,17 +25,18 @@ inline std::uint32_t gate_hash(const std::string& gate) {
 }
 
 inline Reply perform_admission(model::Shard& shard, const Operation& operation,
-                               model::Moment& moment) {
+                               model::StepContext& context) {
   std::vector<Request> requests;
   std::vector<std::uint32_t> hashes;
   for (const Ask& ask : operation.asks) {
     requests.push_back(ask.request());
     hashes.push_back(gate_hash(gate_text(ask.gate)));
   }
-  const model::Asker asker{.owner = owner_of(operation)};
+  const model::Requester requester{.owner = owner_of(operation)};
   try {
-    if (operation.step == Step::admit_all) return shard.admit_all(requests, hashes, asker, moment);
-    return shard.admit(requests.front(), hashes.front(), asker, moment);
+    if (operation.step == Step::admit_all)
+      return shard.admit_all(requests, hashes, requester, context);
+    return shard.admit(requests.front(), hashes.front(), requester, context);
   } catch (const InvalidArgument&) {
     return Rejected{};
   }
@@ -43,49 +44,49 @@ inline Reply perform_admission(model::Shard& shard, const Operation& operation,
 
 // The steps that come with a token.
 inline Reply perform_with_token(model::Shard& shard, const Operation& operation, const Token& token,
-                                model::Moment& moment) {
+                                model::StepContext& context) {
   const std::uint32_t hash = gate_hash(token.gate.text());
-  if (operation.step == Step::release) return shard.release(token, hash, moment);
-  if (operation.step == Step::disown) return shard.disown(token, hash, moment);
-  if (operation.step == Step::adopt) return shard.adopt(token, hash, owner_of(operation), moment);
+  if (operation.step == Step::release) return shard.release(token, hash, context);
+  if (operation.step == Step::disown) return shard.disown(token, hash, context);
+  if (operation.step == Step::adopt) return shard.adopt(token, hash, owner_of(operation), context);
   RenewItem item{.token = token, .ttl = operation.length, .weight = operation.number};
-  shard.renew(item, hash, moment);
+  shard.renew(item, hash, context);
   return item.result;
 }
 
 inline Reply perform(model::Shard& shard, const Operation& operation, const Token& token,
-                     model::Moment& moment) {
+                     model::StepContext& context) {
   const std::string gate = gate_text(operation.gate);
   const std::uint32_t hash = gate_hash(gate);
   const VisitorId visitor = visitor_id(operation.visitor);
   switch (operation.step) {
     case Step::admit:
     case Step::admit_all:
-      return perform_admission(shard, operation, moment);
+      return perform_admission(shard, operation, context);
     case Step::leave:
-      return shard.leave(gate, hash, visitor, moment);
+      return shard.leave(gate, hash, visitor, context);
     case Step::refund:
-      return shard.refund(operation.asks.front().request(), hash, moment), Reply();
+      return shard.refund(operation.asks.front().request(), hash, context), Reply();
     case Step::renew:
     case Step::release:
     case Step::disown:
     case Step::adopt:
-      return perform_with_token(shard, operation, token, moment);
+      return perform_with_token(shard, operation, token, context);
     case Step::set_limit:
-      return shard.set_limit(gate, hash, operation.number, moment), Reply();
+      return shard.set_limit(gate, hash, operation.number, context), Reply();
     case Step::pause:
-      return shard.pause(gate, hash, operation.length, operation.reporter, moment), Reply();
+      return shard.pause(gate, hash, operation.length, operation.reporter, context), Reply();
     case Step::resume:
-      return shard.resume(gate, hash, operation.reporter, moment);
+      return shard.resume(gate, hash, operation.reporter, context);
     case Step::revoke:
       return shard.revoke(gate, hash, operation.all ? std::nullopt : std::optional(visitor),
-                          operation.how, moment);
+                          operation.how, context);
     case Step::purge:
-      return shard.purge(gate, hash, moment);
+      return shard.purge(gate, hash, context);
     case Step::end_owner:
-      return shard.end_predecessors(owner_of(operation, 2), moment), Reply();
+      return shard.end_predecessors(owner_of(operation, 2), context), Reply();
     case Step::sweep:
-      return shard.sweep_all(moment), Reply();
+      return shard.sweep_all(context), Reply();
   }
   return {};
 }

@@ -160,11 +160,10 @@ class RecordCheck {
                                           if (!gate.is_free())
                                             follow(gate.tiers, model::TierState::charged);
                                         });
-    memory_.for_each_place<model::Visit>(model::Region::visits, head_.visits,
-                                         [&](model::Ref /*ref*/, const model::Visit& visit) {
-                                           if (!visit.is_free())
-                                             follow(visit.wishes.get(), model::TierState::wish);
-                                         });
+    memory_.for_each_place<model::Visit>(
+        model::Region::visits, head_.visits, [&](model::Ref /*ref*/, const model::Visit& visit) {
+          if (!visit.is_free()) follow(visit.requested_rates.get(), model::TierState::wish);
+        });
     memory_.for_each_place<model::Tier>(
         model::Region::tiers, head_.tiers, [&](model::Ref ref, const model::Tier& tier) {
           require(tier.is_free() != reached.contains(ref), "a tier leaked");

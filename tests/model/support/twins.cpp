@@ -105,14 +105,14 @@ std::string Twins::apply(const Operation& operation) {
   listener_.told.clear();
   (void)reference_.take_told();
   const std::string held_at = token.real.gate.text();
-  reference_.set_quiet(!model::ShardProbe(shard_).due(held_at, gate_hash(held_at), moment_.now));
+  reference_.set_quiet(!model::ShardProbe(shard_).due(held_at, gate_hash(held_at), context_.now));
   Reply expected;
   try {
     expected = perform(reference_, operation, token.reference);
   } catch (const InvalidArgument&) {
     expected = Rejected{};
   }
-  const Reply reply = trial::perform(shard_, operation, token.real, moment_);
+  const Reply reply = trial::perform(shard_, operation, token.real, context_);
   compare(reply, expected);
   check_told();
   if (operation.step == Step::admit && newcomer) check_grant(operation.asks.front(), reply);
@@ -129,8 +129,8 @@ std::string Twins::apply(const Operation& operation) {
 void Twins::pass_time(const Operation& operation) {
   now_ += operation.after;
   wall_ += operation.after + operation.wall_jump;
-  moment_.now = now_.count();
-  moment_.wall = wall_.count();
+  context_.now = now_.count();
+  context_.wall = wall_.count();
   reference_.set_time(now_, wall_);
   head_.sweep = 0;  // Gates are swept in the order of their names, so that lotteries draw alike,
   head_.steps = 0;  // and never in passing: the reference could not know which.
@@ -142,7 +142,7 @@ void Twins::pass_time(const Operation& operation) {
   }
   if (pace_ == Pace::eager) {
     settle_all();
-    shard_.sweep_all(moment_);
+    shard_.sweep_all(context_);
     reference_.collect();
   } else if (now_ - last_touch_ > 5min) {
     touch_all();
@@ -152,7 +152,7 @@ void Twins::pass_time(const Operation& operation) {
 // In one order, so that lotteries draw alike.
 void Twins::settle_all() {
   for (std::size_t i = 0; i < profile_.gates; ++i) {
-    (void)shard_.counts(gate_text(i), gate_hash(gate_text(i)), moment_);
+    (void)shard_.counts(gate_text(i), gate_hash(gate_text(i)), context_);
     (void)reference_.look(gate_text(i));
   }
 }
@@ -163,7 +163,7 @@ void Twins::touch_all() {
     Operation touch{.step = Step::pause, .gate = i, .length = 1us, .reporter = "touch"};
     for (const Step step : {Step::pause, Step::resume}) {
       touch.step = step;
-      (void)trial::perform(shard_, touch, Token{.gate = "none"}, moment_);
+      (void)trial::perform(shard_, touch, Token{.gate = "none"}, context_);
       (void)perform(reference_, touch, Token{.gate = "none"});
     }
   }
@@ -175,7 +175,7 @@ Twins::TokenPair Twins::choose_token(const Operation& operation) const {
 }
 
 void Twins::look_at(const std::string& gate) {
-  const auto real = shard_.look(gate, gate_hash(gate), moment_);
+  const auto real = shard_.look(gate, gate_hash(gate), context_);
   const auto reference = reference_.look(gate);
   same("gate known", real.has_value(), reference.has_value());
   if (!real || !reference) return;
@@ -192,7 +192,7 @@ void Twins::look_around() {
   same("has lines", shard_.has_lines(), reference_.has_lines());
   if (pace_ == Pace::lazy) return;
   std::vector<std::string> names;
-  shard_.list(names, moment_);
+  shard_.list(names, context_);
   std::ranges::sort(names);
   if (names != reference_.list()) difference_ += "list: different gates\n";
 }
@@ -208,7 +208,7 @@ void Twins::check_grant(const Ask& ask, const Reply& reply) {
   const auto* answer = std::get_if<Answer>(&reply);
   const auto* granted = answer == nullptr ? nullptr : std::get_if<Granted>(answer);
   if (granted == nullptr || !ask.permits) return;
-  const auto view = shard_.look(gate_text(ask.gate), gate_hash(gate_text(ask.gate)), moment_);
+  const auto view = shard_.look(gate_text(ask.gate), gate_hash(gate_text(ask.gate)), context_);
   std::uint32_t limit = view->override_limit.value_or(ask.permits->limit);
   if (ask.permits->exclusive) limit = std::min(limit, ask.permits->limit);
   const bool alone =

@@ -96,7 +96,7 @@ class Twins {
   OwnerHeads owners_;
   model::Draw draw_;
   model::Shard shard_;
-  model::Moment moment_{0, 0, draw_};
+  model::StepContext context_{0, 0, draw_};
   reference::Model reference_;
 
   std::deque<TokenPair> tokens_;                          // Newest first.

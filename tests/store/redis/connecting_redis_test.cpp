@@ -20,10 +20,10 @@
 #include "store/redis/dial.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/redis/socket.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/support/asker.hpp"
 #include "store/support/child.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/server.hpp"
 #include "store/support/temp_dir.hpp"
 
 // Opening connections, and what is looked at when they are opened.
@@ -35,9 +35,9 @@ using namespace std::chrono_literals;
 using airlock::testing::asks;
 using airlock::testing::failure_of;
 using airlock::testing::FreePort;
-using airlock::testing::Moment;
 using airlock::testing::RedisServer;
 using airlock::testing::since;
+using airlock::testing::StepContext;
 using airlock::testing::unused_prefix;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -207,7 +207,7 @@ TEST(Dialling, TriesTheNextAddressWhereOneSaysNothing) {
   const FreePort port;
   const BlackHole silent("127.0.0.2", port.number());
   const Listening there("127.0.0.1", port.number(), 16);
-  const Moment start = std::chrono::steady_clock::now();
+  const StepContext start = std::chrono::steady_clock::now();
   const SocketDescriptor socket =
       dial_any({endpoint("127.0.0.2", port.number()), endpoint("127.0.0.1", port.number())}, "name",
                Deadline(Duration(10s)));
@@ -228,7 +228,7 @@ TEST(Dialling, EndsWithItsDeadlineAndNamesWhatItTried) {
   const FreePort port;
   const BlackHole silent("127.0.0.2", port.number());
   const BlackHole other("127.0.0.3", port.number());
-  const Moment start = std::chrono::steady_clock::now();
+  const StepContext start = std::chrono::steady_clock::now();
   const auto failure = failure_of([&] {
     (void)dial_any({endpoint("127.0.0.2", port.number()), endpoint("127.0.0.3", port.number())},
                    "example.org:6379", Deadline(Duration(200ms)));

@@ -4,8 +4,8 @@
 #include <deque>
 #include <thread>
 
-#include "store/redis/support/down_server_trial.hpp"
 #include "store/redis/support/bare_cluster.hpp"
+#include "store/redis/support/down_server_trial.hpp"
 #include "support/chaos.hpp"
 
 // Keyed load at a cluster whose servers are lost one after the other, or far away.

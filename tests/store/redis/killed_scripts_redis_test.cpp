@@ -16,10 +16,10 @@
 #include "store/redis/call.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/redis_store.hpp"
-#include "store/support/any_clock.hpp"
-#include "store/support/failures.hpp"
 #include "store/redis/support/server.hpp"
 #include "store/redis/support/twins.hpp"
+#include "store/support/any_clock.hpp"
+#include "store/support/failures.hpp"
 #include "support/paths.hpp"
 
 // Scripts that do not come to their end, whatever the reason: every command of every step is refused once.

@@ -17,11 +17,11 @@
 #include "airlock/error.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/redis_store.hpp"
-#include "store/support/any_clock.hpp"
 #include "store/redis/support/chaos_proxy.hpp"
+#include "store/redis/support/server.hpp"
+#include "store/support/any_clock.hpp"
 #include "store/support/cpu_wait.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/server.hpp"
 
 // What a network and a server can do to a store.
 

@@ -12,9 +12,9 @@
 #include "airlock/store.hpp"
 #include "store/backend.hpp"
 #include "store/redis/redis_store.hpp"
-#include "store/support/failures.hpp"
 #include "store/redis/support/cluster.hpp"
 #include "store/redis/support/server.hpp"
+#include "store/support/failures.hpp"
 
 // Which data the tokens of a Redis store belong to.
 

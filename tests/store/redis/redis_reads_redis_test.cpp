@@ -15,9 +15,9 @@
 #include "airlock/testing.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/redis/wire.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/server.hpp"
 #include "testing/stepped_clock.hpp"
 
 // What reads: it writes nothing, takes large states in portions, and shows what it cannot read.

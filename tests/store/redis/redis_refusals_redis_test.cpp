@@ -17,9 +17,9 @@
 #include "store/redis/call.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/redis/wire.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/server.hpp"
 #include "support/paths.hpp"
 #include "testing/stepped_clock.hpp"
 

@@ -9,9 +9,9 @@
 #include "airlock/store.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/support/any_clock.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/server.hpp"
 
 // How long a script keeps the server from everybody else. The server's own measure goes on while the machine
 // runs something else, so its percentiles are shown for whoever has a quiet one. What is required is processor

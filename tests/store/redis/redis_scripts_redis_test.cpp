@@ -12,10 +12,10 @@
 #include "airlock/store.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/support/server.hpp"
 #include "store/redis/wire.hpp"
 #include "store/support/any_clock.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/server.hpp"
 
 // What the scripts do where Redis is not like memory: much that ends at once, clocks that are set back,
 // keys that must last, processes that are gone.

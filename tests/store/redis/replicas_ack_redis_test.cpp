@@ -9,9 +9,9 @@
 #include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
+#include "store/redis/support/with_sentinels.hpp"
 #include "store/support/asker.hpp"
 #include "store/support/failures.hpp"
-#include "store/redis/support/with_sentinels.hpp"
 
 // replicas_ack: a grant counts when the replicas have it. That none is lost in a failover is a part
 // of try_failover().
@@ -22,10 +22,10 @@ namespace {
 using namespace std::chrono_literals;
 using testing::asks;
 using testing::failure_of;
-using testing::Moment;
 using testing::since;
+using testing::StepContext;
 
-Moment now() { return std::chrono::steady_clock::now(); }
+StepContext now() { return std::chrono::steady_clock::now(); }
 
 class ReplicasAck : public testing::WithSentinels {
  protected:
@@ -58,7 +58,7 @@ TEST_F(ReplicasAck, AnAdmissionThatTooFewHaveFailsByTheDeadlineAndIsUndone) {
   (void)store.admit(asks("warm", VisitorId::random()));
   a_replica().stop();
   for (int i = 0; i < 3; ++i) {
-    const Moment start = now();
+    const StepContext start = now();
     const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
     EXPECT_LT(since(start), 1300ms);
     ASSERT_TRUE(failure);

@@ -8,8 +8,8 @@
 #include "airlock/airlock_gate.hpp"
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
-#include "store/support/failures.hpp"
 #include "store/redis/support/shifted_server.hpp"
+#include "store/support/failures.hpp"
 
 // A server whose wall clock is set by an hour while it runs. Back: nothing is frozen, nothing lasts
 // longer. Forward: it cannot be told from time that has passed, and does no more than that.

@@ -13,8 +13,8 @@
 #include "airlock/error.hpp"
 #include "airlock/store.hpp"
 #include "store/backend.hpp"
-#include "store/sleeper.hpp"
 #include "store/redis/support/server.hpp"
+#include "store/sleeper.hpp"
 #include "store/support/temp_dir.hpp"
 
 // A server that speaks TLS: who is believed, and what is said otherwise.

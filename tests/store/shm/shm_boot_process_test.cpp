@@ -35,8 +35,8 @@ bool enters(const Store& store, const Request& request) {
   return std::holds_alternative<Granted>(store.admit(request));
 }
 
-shm::Surroundings of_another_boot() {
-  shm::Surroundings other = shm::Surroundings::present();
+shm::HostIdentity of_another_boot() {
+  shm::HostIdentity other = shm::HostIdentity::present();
   other.boot = "00000000-0000-0000-0000-000000000000";
   return other;
 }
@@ -75,7 +75,7 @@ Child in_container(const std::string& folder, const std::function<void()>& work)
                       mount("", "/", "", MS_REC | MS_PRIVATE, nullptr) == 0 &&
                       mount(fake.c_str(), kBootId, "", MS_BIND, nullptr) == 0;
     if (!made) _exit(2);
-    if (shm::Surroundings::present().boot.front() != '1') _exit(3);
+    if (shm::HostIdentity::present().boot.front() != '1') _exit(3);
     work();
   });
 }

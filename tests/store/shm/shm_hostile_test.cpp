@@ -193,7 +193,7 @@ TEST_F(ShmHostile, ATruncatedSegmentIsRefused) {
 
 TEST_F(ShmHostile, ASegmentOfAnotherTimeNamespaceIsRefused) {
   make_segment();
-  shm::Surroundings elsewhere = shm::Surroundings::present();
+  shm::HostIdentity elsewhere = shm::HostIdentity::present();
   ++elsewhere.time_namespace;
   EXPECT_THAT(refusal(shm::make_store(options(), clock_, elsewhere)), HasSubstr("time namespace"));
 }

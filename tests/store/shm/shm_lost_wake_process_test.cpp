@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kWaiters = 40;  // Far more than there are chairs for threads of a process.
+constexpr std::uint32_t kWaiters = 40;  // Far more than there are slots for threads of a process.
 
 // The calling process dies when it wants to wake somebody.
 void die_before_waking() {

@@ -31,7 +31,7 @@ bool needs_an_operator(const Error& error) {
 }  // namespace
 
 // Hears when its visitor has a place in the line.
-class StormVisitor::Ear final : public Observer {
+class StormVisitor::WakeChannel final : public Observer {
  public:
   void on(const Event& event) override {
     if (event.kind == Event::Kind::queued) queued_ = storm_now();
@@ -88,7 +88,7 @@ StormVisitor::StormVisitor(const StormPlan& plan, StormBoard& board, StormBoard:
       board_(board),
       seat_(&seat),
       random_(seed),
-      ear_(std::make_shared<Ear>()),
+      ear_(std::make_shared<WakeChannel>()),
       airlock_(plan.open(), "gate",
                {.limit = plan.limit,
                 .ttl = plan.ttl,

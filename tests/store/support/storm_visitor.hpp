@@ -20,7 +20,7 @@ class StormVisitor {
   void run();  // Until the storm ends.
 
  private:
-  class Ear;
+  class WakeChannel;
   class Call;
 
   [[nodiscard]] std::uint64_t below(std::uint64_t n) { return random_() % n; }
@@ -38,7 +38,7 @@ class StormVisitor {
   std::mt19937_64 random_;
   std::atomic<Duration> forked_ = Duration(0);
   std::atomic<Instant> fork_began_ = Instant(0);  // 0: it does not fork now.
-  std::shared_ptr<Ear> ear_;
+  std::shared_ptr<WakeChannel> ear_;
   Airlock airlock_;
 };
 

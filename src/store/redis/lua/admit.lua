@@ -20,7 +20,7 @@ local function refused(reason, retry, rate)
 end
 
 local function claimed(v)
-  local fence, slot, taken = v.fence, v.slot, v.wishes ~= '' and v.cost or 0
+  local fence, slot, taken = v.fence, v.slot, v.requested_rates ~= '' and v.cost or 0
   local rate = standing(g, q.rates, q.cost)
   claim(g, v, q)
   return reply(g, GRANTED, fence, v.weight ~= 0 and v.expiry - g.now or 0, slot, 0, taken, 0,
@@ -97,7 +97,7 @@ end
 open_or_make(g)
 settle(g)
 local answer
-if g.doubtful then
+if g.inconsistent then
   answer = reply(g, AGAIN)
 else
   local v = find(g, q.visitor)

@@ -132,7 +132,7 @@ local function grant(part)
   local g, q, v = part.g, part.q, part.v
   part.taken = part.rate.taken
   if v and v.state == HANDED then
-    part.taken = v.wishes ~= '' and v.cost or 0
+    part.taken = v.requested_rates ~= '' and v.cost or 0
     part.rate = standing(g, q.rates, q.cost)
     claim(g, v, q)
     if v.weight == 0 then part.v = nil end
@@ -148,7 +148,7 @@ local function grant(part)
   end
   part.v = v or new_visit(g, q)
   admit_visit(g, part.v, HOLDING, g.now + q.ttl, not v)
-  part.v.wishes, part.v.channel, part.v.confirmed = '', q.channel, q.confirmed
+  part.v.requested_rates, part.v.channel, part.v.confirmed = '', q.channel, q.confirmed
 end
 
 local values = {}

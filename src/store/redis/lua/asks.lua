@@ -2,12 +2,12 @@
 
 -- The request in ARGV[at], its rates in ARGV[at + 1], its label in ARGV[at + 2].
 local function read_request(at, visitor, channel)
-  local q = { visitor = visitor, channel = channel, wishes = ARGV[at + 1], label = ARGV[at + 2] }
+  local q = { visitor = visitor, channel = channel, requested_rates = ARGV[at + 1], label = ARGV[at + 2] }
   q.permits, q.exclusive, q.mode, q.join, q.order, q.barging, q.hold, q.confirmed, q.priority,
     q.limit, q.weight, q.cost, q.max_waiting, q.ttl, q.max_delay, q.dedupe, q.patience,
     q.claim_window, q.max_eta, q.aging_base, q.aging_per_second, q.aging_max =
     struct.unpack(REQUEST, ARGV[at])
-  q.rates = read_rates(q.wishes)
+  q.rates = read_rates(q.requested_rates)
   return q
 end
 
@@ -42,7 +42,7 @@ local function new_visit(g, q)
     slot = -1, fence = 0, expiry = 0, joined = g.now, granted = 0, ttl = q.ttl, revoked = 0,
     patience_end = 0, called_until = 0, place = 0, claim_window = 0, patience = 0, dedupe = 0,
     cost = q.cost, aging_base = 0, aging_per_second = 0, aging_max = 0, channel = '',
-    label = q.label, wishes = '',
+    label = q.label, requested_rates = '',
   }
   g.visits_read[v.id] = v
   return v
@@ -64,7 +64,7 @@ local function enqueue(g, q, several)
   v.priority = g.order == PRIORITY and q.priority or 0
   v.place = (4095 - v.priority) * PLACES + g.arrivals
   v.patience_end = g.now + v.patience
-  v.wishes = q.wishes
+  v.requested_rates = q.requested_rates
   v.state = WAITING
   attach(g, v)
   return v
@@ -77,7 +77,7 @@ local function update_waiter(g, v, q)
     raise_line_limit(g, v)
     note_limit(g, q)
   end
-  v.wishes, v.cost, v.hold = q.wishes, q.cost, q.hold
+  v.requested_rates, v.cost, v.hold = q.requested_rates, q.cost, q.hold
   v.channel, v.confirmed = q.channel, q.confirmed
   if q.join == 1 then v.patience = q.patience end
   g.changed[v.id] = true
@@ -104,7 +104,7 @@ local function claim(g, v, q)
     set_deadline(g, v)
     return
   end
-  v.hold, v.granted, v.state, v.wishes = q.hold, g.now, HOLDING, ''
+  v.hold, v.granted, v.state, v.requested_rates = q.hold, g.now, HOLDING, ''
   v.channel, v.confirmed = q.channel, q.confirmed
   v.expiry = g.now + v.ttl
   if v.revoked ~= 0 then v.expiry = math.min(v.expiry, v.revoked) end

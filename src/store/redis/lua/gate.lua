@@ -32,7 +32,7 @@ local function read_visit(id, packed)
     revoked = revoked, patience_end = patience_end, called_until = called_until, place = place,
     claim_window = claim_window, patience = patience, dedupe = dedupe, cost = cost,
     aging_base = aging_base, aging_per_second = aging_per_second, aging_max = aging_max,
-    channel = channel, label = label, wishes = string.sub(packed, at),
+    channel = channel, label = label, requested_rates = string.sub(packed, at),
   }
 end
 
@@ -41,14 +41,14 @@ local function write_visit(v)
     v.priority, v.weight, v.limit, v.slot, v.fence, v.revoked, v.expiry, v.granted, v.joined,
     v.ttl, v.patience_end, v.called_until, v.place, v.claim_window, v.patience, v.dedupe,
     v.cost, v.aging_base, v.aging_per_second, v.aging_max, #v.channel, v.channel,
-    #v.label, v.label) .. v.wishes
+    #v.label, v.label) .. v.requested_rates
 end
 
 -- A record, or nil if it is none: then the gate is repaired in the next call.
-local function read_or_doubt(g, id, packed)
+local function read_or_mark(g, id, packed)
   local fine, v = pcall(read_visit, id, packed)
   if fine then return v end
-  g.doubtful = true
+  g.inconsistent = true
 end
 
 -- The time at this gate never goes back: where the server's clock does, it goes on from where it
@@ -118,7 +118,7 @@ end
 -- The gate whose keys begin at KEYS[at], and the visit of `visitor` there. g.known: whether there
 -- is such a gate. g.error: what the script is to return instead of an answer.
 local function open(at, visitor)
-  local g = { at = at, hash = KEYS[at], visits_read = {}, changed = {}, asker = visitor }
+  local g = { at = at, hash = KEYS[at], visits_read = {}, changed = {}, requester = visitor }
   local read = redis.call('HMGET', g.hash, 'm', 't', 'p', 's', 'r', visitor or '')
   -- Somebody else's key of another type ends the script here, before anything is written.
   local sizes = {}
@@ -147,7 +147,7 @@ local function open(at, visitor)
   if (meta and read[4] ~= SOUND) or not agrees(g, sizes) then
     repair(g, read[4])
   elseif read[6] then
-    g.visits_read[visitor] = read_or_doubt(g, visitor, read[6]) or false
+    g.visits_read[visitor] = read_or_mark(g, visitor, read[6]) or false
   end
   return g
 end
@@ -157,7 +157,7 @@ local function find(g, id)
   local v = g.visits_read[id]
   if v == nil then
     local packed = redis.call('HGET', g.hash, id)
-    v = packed and read_or_doubt(g, id, packed) or false
+    v = packed and read_or_mark(g, id, packed) or false
     g.visits_read[id] = v
   end
   return v or nil
@@ -234,7 +234,7 @@ local function save(g)
   else
     expire(g)
   end
-  add('s', g.doubtful and '' or g.state or SOUND)
+  add('s', g.inconsistent and '' or g.state or SOUND)
   redis.call('HSET', g.hash, unpack(fields))
 end
 

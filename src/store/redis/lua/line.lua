@@ -146,7 +146,7 @@ end
 -- Says to the visitor's process that there is news, unless it is the one who asks; to how many that
 -- was.
 local function tell(g, v)
-  if v.channel == '' or v.id == g.asker then return nil end
+  if v.channel == '' or v.id == g.requester then return nil end
   return publish(v.channel, v.id .. g.hash)
 end
 
@@ -161,7 +161,7 @@ local function remove(g, v)
 end
 
 local function rates_taken(v)
-  return v.state == HANDED and read_rates(v.wishes) or NONE
+  return v.state == HANDED and read_rates(v.requested_rates) or NONE
 end
 
 -- What an unclaimed hand-over took is given back.
@@ -239,8 +239,8 @@ local function reap_inside(g, v)
 end
 
 -- A set has somebody whose record is gone or says something else.
-local function doubt(g)
-  g.doubtful, g.more = true, SOON
+local function mark_inconsistent(g)
+  g.inconsistent, g.more = true, SOON
 end
 
 -- Takes out of a set of deadlines those that have come, as far as the `endings` go, the earliest first.
@@ -255,13 +255,13 @@ local function due_in_set(g, part)
   local visits = {}
   for i, id in ipairs(ids) do
     local v = g.visits_read[id]
-    if v == nil and packed[i] then v = read_or_doubt(g, id, packed[i]) end
+    if v == nil and packed[i] then v = read_or_mark(g, id, packed[i]) end
     if v and deadline(v) <= g.now then
       g.visits_read[id] = v
       v.struck_out = true
       visits[#visits + 1] = v
     else
-      doubt(g)
+      mark_inconsistent(g)
     end
   end
   return visits
@@ -282,7 +282,7 @@ local function due_inside(g)
     visits[#visits + 1] = v
   else
     g.lone, g.lone_end = NOBODY, NEVER
-    doubt(g)
+    mark_inconsistent(g)
   end
   return visits
 end
@@ -311,7 +311,7 @@ local function reap(g)
   g.next_due = math.min(inside, outside)
   g.crowded_inside, g.crowded_outside = inside <= g.now, outside <= g.now
   if g.next_due <= g.now then
-    g.more = (g.doubtful or (g.crowded_inside and g.waiters ~= 0)) and SOON or LATER
+    g.more = (g.inconsistent or (g.crowded_inside and g.waiters ~= 0)) and SOON or LATER
   end
 end
 
@@ -322,7 +322,7 @@ end
 
 local function nth(g, n)
   local id = redis.call('ZRANGE', KEYS[g.at + 3], n, n)[1]
-  return id and find(g, id) or doubt(g)
+  return id and find(g, id) or mark_inconsistent(g)
 end
 
 -- Draws from a lottery: whom, and whether there is anything to draw for.
@@ -352,8 +352,8 @@ local function draw_one(g)
   -- Whether there is what this waiter asks, or a part of it.
   local function may_win(v)
     if not visit_fits(g, v) then return fits(g, v.limit, v.exclusive, 1) end
-    if v.wishes == '' then return true end
-    local verdict = rates().weigh_all(g, read_rates(v.wishes), v.cost, TAKE)
+    if v.requested_rates == '' then return true end
+    local verdict = rates().weigh_all(g, read_rates(v.requested_rates), v.cost, TAKE)
     return verdict.allowed or verdict.remaining > 0
   end
 
@@ -379,7 +379,7 @@ local function first_alive(g)
   local first
   for _, id in ipairs(ids) do
     local v = find(g, id)
-    if not v then return doubt(g), false end
+    if not v then return mark_inconsistent(g), false end
     if v.state == WAITING and (not first or v.place < first.place) then first = v end
   end
   return first, #ids < FEW
@@ -393,7 +393,7 @@ local function candidate(g)
   end
   if g.order == FIFO or g.order == PRIORITY then return nth(g, 0) end
   -- A lottery keeps to its draw until that visitor is in or away.
-  if g.has_drawn == 1 then return find(g, g.drawn) or doubt(g) end
+  if g.has_drawn == 1 then return find(g, g.drawn) or mark_inconsistent(g) end
   return draw_one(g)
 end
 
@@ -418,8 +418,8 @@ end
 -- Hands over, or passes over one who cannot be told. False: nobody behind it comes in either.
 local function hand_over(g, v)
   if not visit_fits(g, v) then return false end
-  local wishes, verdict = read_rates(v.wishes), NO_RATES
-  if #wishes > 0 then verdict = rates().weigh_all(g, wishes, v.cost, TAKE) end
+  local requested_rates, verdict = read_rates(v.requested_rates), NO_RATES
+  if #requested_rates > 0 then verdict = rates().weigh_all(g, requested_rates, v.cost, TAKE) end
   if not verdict.allowed then
     g.rate_due = g.now + verdict.retry
     g.next_due = math.min(g.next_due, g.rate_due)
@@ -430,7 +430,7 @@ local function hand_over(g, v)
     pass_over(g, v)
     return true
   end
-  if #wishes > 0 then rates().charge_all(g, wishes, verdict) end
+  if #requested_rates > 0 then rates().charge_all(g, requested_rates, verdict) end
   local interval = g.now - g.last_grant
   g.interval = g.interval == 0 and interval or math.floor((g.interval * 7 + interval + 4) / 8)
   g.last_grant = g.now
@@ -469,7 +469,7 @@ end
 -- of it yet.
 local function settle(g)
   if g.now >= g.next_due then reap(g) end
-  if g.waiters ~= 0 and not g.doubtful then advance(g) end
+  if g.waiters ~= 0 and not g.inconsistent then advance(g) end
 end
 
 -- Whether a newcomer overtakes nobody; nil if that is not known yet.
@@ -483,7 +483,7 @@ end
 -- 1-based, in the order of the line; those who are absent do not count.
 local function position(g, v)
   local rank = redis.call('ZRANK', KEYS[g.at + 3], v.id)
-  if not rank then doubt(g) end
+  if not rank then mark_inconsistent(g) end
   return (rank or 0) + 1
 end
 

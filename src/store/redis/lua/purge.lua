@@ -20,10 +20,10 @@ if #ids < PORTION then
 end
 for _, id in ipairs(ids) do
   local v = find(g, id)
-  if v then remove(g, v) else doubt(g) end
+  if v then remove(g, v) else mark_inconsistent(g) end
 end
 local answer
-if g.visits ~= 0 or g.doubtful then
+if g.visits ~= 0 or g.inconsistent then
   answer = reply(g, DONE, 1) .. 'more'
 else
   redis.call('HDEL', g.hash, 't', 'p')

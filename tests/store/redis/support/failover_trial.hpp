@@ -7,10 +7,10 @@
 #include <string>
 #include <thread>
 
-#include "store/support/asker.hpp"
-#include "store/support/grants.hpp"
 #include "store/redis/support/sentinels.hpp"
 #include "store/redis/support/server.hpp"
+#include "store/support/asker.hpp"
+#include "store/support/grants.hpp"
 #include "store/support/waiters.hpp"
 #include "support/chaos.hpp"
 
@@ -37,7 +37,7 @@ inline ChaosRow try_failover(RedisSentinels& sentinels, Loss loss) {
   std::this_thread::sleep_for(300ms);
 
   const RedisSentinels::Failover failover = sentinels.fail_over(loss);
-  const Moment promoted = failover.began + failover.outage;
+  const StepContext promoted = failover.began + failover.outage;
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(promoted); }, 5s))
       << asker.last_failure();
   acknowledged.stop();

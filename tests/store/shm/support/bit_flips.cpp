@@ -5,8 +5,8 @@
 #include <chrono>
 #include <random>
 
-#include "store/support/child.hpp"
 #include "store/shm/support/segment_trial.hpp"
+#include "store/support/child.hpp"
 
 namespace airlock {
 namespace {

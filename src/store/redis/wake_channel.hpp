@@ -15,12 +15,12 @@ struct Node;
 // A channel of this process and those in it who are to be told what is said there. The gates of a
 // cluster's slot have one of their own, because only the server of that slot says it; all others
 // share one.
-class Ear {
+class WakeChannel {
  public:
-  Ear(std::string name, Slot of, bool is_sharded)
-      : channel(std::move(name)), slot(of), sharded(is_sharded) {}
+  WakeChannel(std::string its_name, Slot of, bool is_sharded)
+      : name(std::move(its_name)), slot(of), sharded(is_sharded) {}
 
-  const std::string channel;
+  const std::string name;
   const Slot slot;
   const bool sharded;  // SSUBSCRIBE rather than SUBSCRIBE.
   Watchers watchers;

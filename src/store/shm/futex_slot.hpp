@@ -11,15 +11,17 @@ namespace airlock::shm {
 // Where a thread of this process sleeps while its visitor waits: whoever has news for the visitor
 // wakes it, without a thread in between. There are a few for each process; who finds none is told
 // by the process's own thread.
-class Chair {
+class FutexSlot {
  public:
   // Takes one, if one is free. `taken` says which are, a bit for each.
-  Chair(ProcessRecord& record, std::atomic<std::uint32_t>& taken) noexcept;
-  Chair(const Chair&) = delete;
-  Chair& operator=(const Chair&) = delete;
-  ~Chair();
+  FutexSlot(ProcessRecord& record, std::atomic<std::uint32_t>& taken) noexcept;
+  FutexSlot(const FutexSlot&) = delete;
+  FutexSlot& operator=(const FutexSlot&) = delete;
+  ~FutexSlot();
 
-  [[nodiscard]] explicit operator bool() const noexcept { return place_ < ProcessRecord::kChairs; }
+  [[nodiscard]] explicit operator bool() const noexcept {
+    return place_ < ProcessRecord::kFutexSlots;
+  }
 
   // What a visit remembers, beside the numbers of watches.
   [[nodiscard]] std::uint32_t number() const noexcept { return kFirst + place_; }

@@ -1,4 +1,4 @@
-#include "admission/debts.hpp"
+#include "admission/release_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,13 +13,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class DebtsTest : public ::testing::Test {
+class ReleaseQueueTest : public ::testing::Test {
  protected:
   // Owes one of a gate.
   void owe(const GateName& gate) {
     const Answer answer = store_.admit(
         {.gate = gate, .visitor = VisitorId::random(), .permits = Permits{.limit = 1, .ttl = 1h}});
-    debts_.add(std::get<Granted>(answer).token, kForever);
+    queue_.add(std::get<Granted>(answer).token, kForever);
   }
   [[nodiscard]] bool is_held(const GateName& gate) {
     return store_.look(gate)->counts.holders != 0;
@@ -34,45 +34,45 @@ class DebtsTest : public ::testing::Test {
                                         StoreError::Outcome::nothing_happened, "down");
                      }};
   base::Mutex mutex_;
-  Debts debts_{*backend_of(store_), mutex_};
+  ReleaseQueue queue_{*backend_of(store_), mutex_};
 };
 
-TEST_F(DebtsTest, OneThatFailsKeepsNoOtherBack) {
+TEST_F(ReleaseQueueTest, OneThatFailsKeepsNoOtherBack) {
   owe("down");
   owe("up");
   failing_ = 1;
-  EXPECT_TRUE(debts_.pay());
+  EXPECT_TRUE(queue_.pay());
   EXPECT_TRUE(is_held("down"));
   EXPECT_FALSE(is_held("up"));
-  EXPECT_FALSE(debts_.all_paid());
-  EXPECT_EQ(debts_.next(), clock_.now() + 100ms);
+  EXPECT_FALSE(queue_.is_empty());
+  EXPECT_EQ(queue_.next(), clock_.now() + 100ms);
 }
 
-TEST_F(DebtsTest, WhatFailedIsTriedAgainLaterAndKeepsNothingNewBack) {
+TEST_F(ReleaseQueueTest, WhatFailedIsTriedAgainLaterAndKeepsNothingNewBack) {
   owe("a");
   owe("b");
   failing_ = 4;
-  EXPECT_FALSE(debts_.pay());
-  EXPECT_FALSE(debts_.pay()) << "its time has not come";
+  EXPECT_FALSE(queue_.pay());
+  EXPECT_FALSE(queue_.pay()) << "its time has not come";
   EXPECT_EQ(failing_, 2);
   clock_.advance(100ms);
-  EXPECT_FALSE(debts_.pay());
+  EXPECT_FALSE(queue_.pay());
   EXPECT_EQ(failing_, 0) << "both were tried";
   owe("c");
-  EXPECT_EQ(debts_.next(), Instant{0}) << "what is new waits for nothing";
-  EXPECT_TRUE(debts_.pay());
+  EXPECT_EQ(queue_.next(), Instant{0}) << "what is new waits for nothing";
+  EXPECT_TRUE(queue_.pay());
   EXPECT_FALSE(is_held("c"));
   clock_.advance(100ms);
-  EXPECT_TRUE(debts_.pay());
-  EXPECT_TRUE(debts_.all_paid());
-  EXPECT_EQ(debts_.next(), kForever);
+  EXPECT_TRUE(queue_.pay());
+  EXPECT_TRUE(queue_.is_empty());
+  EXPECT_EQ(queue_.next(), kForever);
 }
 
-TEST_F(DebtsTest, InTheEndWhatFailedHasItsChanceToo) {
+TEST_F(ReleaseQueueTest, InTheEndWhatFailedHasItsChanceToo) {
   owe("down");
   failing_ = 2;
-  EXPECT_FALSE(debts_.pay());
-  debts_.pay_at_last(10s);
+  EXPECT_FALSE(queue_.pay());
+  queue_.flush(10s);
   EXPECT_FALSE(is_held("down"));
 }
 

@@ -11,23 +11,23 @@
 
 namespace airlock::redis {
 
-// Wakes a thread that polls: fd() is readable from a ring to the next reset().
-class Bell {
+// Wakes a thread that polls: fd() is readable from signal() until the next reset().
+class EventFd {
  public:
-  Bell() : fd_(base::above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+  EventFd() : fd_(base::above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
     if (fd_ < 0) base::throw_errno("eventfd", errno);
   }
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
-  ~Bell() { close(fd_); }
+  EventFd(const EventFd&) = delete;
+  EventFd& operator=(const EventFd&) = delete;
+  ~EventFd() { close(fd_); }
 
-  void ring() const noexcept {
+  void signal() const noexcept {
     const std::uint64_t one = 1;
     (void)!write(fd_, &one, sizeof(one));
   }
   void reset() const noexcept {
-    std::uint64_t rung = 0;
-    (void)!read(fd_, &rung, sizeof(rung));
+    std::uint64_t signals = 0;
+    (void)!read(fd_, &signals, sizeof(signals));
   }
   [[nodiscard]] int fd() const noexcept { return fd_; }
 

@@ -1,4 +1,4 @@
-#include "store/shm/state.hpp"
+#include "store/shm/attachment.hpp"
 
 #include <algorithm>
 
@@ -16,14 +16,15 @@ constexpr std::size_t kMaxEarlier = 1024;  // Segments lost in a row whose token
 
 }  // namespace
 
-State* State::make(const Options& options, const Surroundings& surroundings, const State* before) {
-  const std::shared_ptr<State> state(new State(options, surroundings, before));
-  state->self_ = state;
-  return state.get();
+Attachment* Attachment::make(const Options& options, const HostIdentity& host,
+                             const Attachment* before) {
+  const std::shared_ptr<Attachment> attachment(new Attachment(options, host, before));
+  attachment->self_ = attachment;
+  return attachment.get();
 }
 
-State::State(const Options& options, const Surroundings& surroundings, const State* before)
-    : segment_(options, surroundings),
+Attachment::Attachment(const Options& options, const HostIdentity& host, const Attachment* before)
+    : segment_(options, host),
       process_(segment_),
       id_(segment_.header().store),
       seed_(segment_.header().seed) {
@@ -32,20 +33,20 @@ State::State(const Options& options, const Surroundings& surroundings, const Sta
   if (watches_ == nullptr) watches_ = std::make_shared<Watches>();
   const model::Label label(base::default_label());
   for (std::uint32_t i = 0; i < kShards; ++i) {
-    cells.push_back(std::make_unique<Cell>(segment_, process_, i, label));
+    views.push_back(std::make_unique<ShardView>(segment_, process_, i, label));
   }
 }
 
-State::~State() = default;
+Attachment::~Attachment() = default;
 
-void State::take_over(const State& before) {
+void Attachment::take_over(const Attachment& before) {
   earlier_ = before.earlier_;
   if (before.id() != id()) earlier_.push_back(before.id());
   if (earlier_.size() > kMaxEarlier) earlier_.erase(earlier_.begin());
   if (!before.is_inherited()) watches_ = before.watches_;
 }
 
-void State::close() noexcept {
+void Attachment::close() noexcept {
   stopping_ = true;
   if (thread_.joinable()) {
     wake_thread();
@@ -55,24 +56,24 @@ void State::close() noexcept {
       thread_.join();
     }
   }
-  const std::shared_ptr<State> last = std::move(self_);
+  const std::shared_ptr<Attachment> last = std::move(self_);
 }
 
-void State::abandon() noexcept {
+void Attachment::abandon() noexcept {
   lost_ = true;
   wake_thread();
 }
 
-void State::wake_thread() noexcept {
+void Attachment::wake_thread() noexcept {
   process_.record().news.fetch_add(1);
   base::futex_wake(process_.record().news, 1);
 }
 
-bool State::knows(StoreId id) const noexcept {
+bool Attachment::knows(StoreId id) const noexcept {
   return id == this->id() || std::ranges::find(earlier_, id) != earlier_.end();
 }
 
-void State::lose(const std::string& why) {
+void Attachment::lose(const std::string& why) {
   lost_ = true;
   throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
                    "shared memory " + segment_.file().path() + ": " + why +
@@ -80,25 +81,25 @@ void State::lose(const std::string& why) {
                        "/dev/shm at logout unless logind.conf says RemoveIPC=no");
 }
 
-void State::check_now(model::Micros now) {
+void Attachment::check_now(model::Micros now) {
   last_check_ = now;
   const std::string problem = process_.problem();
   if (!problem.empty()) lose(problem);
 }
 
-void State::listen() {
+void Attachment::listen() {
   const std::lock_guard lock(starting_);
   if (started_) return;
   start_thread();
   started_ = true;
 }
 
-void State::start_thread() {
+void Attachment::start_thread() {
   listens_ = true;
   try {
-    thread_ = base::start_thread("airlock-shm", [state = self_] {
-      state->run();
-      state->listens_.store(false, std::memory_order_release);
+    thread_ = base::start_thread("airlock-shm", [attachment = self_] {
+      attachment->run();
+      attachment->listens_.store(false, std::memory_order_release);
     });
   } catch (...) {
     listens_ = false;
@@ -106,7 +107,7 @@ void State::start_thread() {
   }
 }
 
-void State::call_told() noexcept {
+void Attachment::call_told() noexcept {
   ProcessRecord& record = process_.record();
   for (auto& notice : record.notices) {
     // It stays until the callback has run, so that it can be seen when all have.
@@ -119,7 +120,7 @@ void State::call_told() noexcept {
 }
 
 // The word is read before the notices: a notice that comes later changes it.
-void State::run() noexcept {
+void Attachment::run() noexcept {
   Instant next_check = Clock::system().now() + kBetweenChecks;
   while (true) {
     const std::uint32_t seen = process_.record().news.load();
@@ -136,9 +137,9 @@ void State::run() noexcept {
   }
 }
 
-void State::deliver(const Cell::Told& told) noexcept {
+void Attachment::deliver(const ShardView::Told& told) noexcept {
   for (std::size_t i = 0; i < told.word_count; ++i) base::futex_wake(*told.words[i], 1);
-  if (told.own_count > Cell::Told::kMost) return watches_->call_all();
+  if (told.own_count > ShardView::Told::kMost) return watches_->call_all();
   for (std::size_t i = 0; i < told.own_count; ++i) watches_->call(told.own[i]);
 }
 

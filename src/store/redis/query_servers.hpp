@@ -12,7 +12,7 @@ struct Answered {
   std::vector<Reply> replies;  // To each command.
 };
 
-struct AskOptions {
+struct QueryOptions {
   Duration grace{0};  // Others have so long after the first.
   std::function<void(const std::vector<Reply>&)> check = {};  // StoreError: that is no answer.
 };
@@ -21,8 +21,9 @@ struct AskOptions {
 // each that is left behind if it is late. Returns what those said that answered: when all have, or
 // `grace` after the first, or at the deadline. StoreError: nobody did, and why; that one cannot be
 // helped by asking again outweighs that others are not there.
-[[nodiscard]] std::vector<Answered> ask_all(const std::vector<Address>& servers,
-                                            const std::vector<Commands>& commands,
-                                            const AskOptions& options, const Deadline& deadline);
+[[nodiscard]] std::vector<Answered> query_servers(const std::vector<Address>& servers,
+                                                  const std::vector<Commands>& commands,
+                                                  const QueryOptions& options,
+                                                  const Deadline& deadline);
 
 }  // namespace airlock::redis

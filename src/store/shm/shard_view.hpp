@@ -12,17 +12,17 @@
 namespace airlock::shm {
 
 // One shard of a segment as this process sees it. All but `lock` is used under the lock.
-class Cell final : public sharded::StepSource, private model::Listener {
+class ShardView final : public sharded::StepSource, private model::Listener {
  public:
-  Cell(const Segment& segment, Process& process, std::uint32_t number,
-       const model::Label& default_label);
+  ShardView(const Segment& segment, Process& process, std::uint32_t number,
+            const model::Label& default_label);
 
   // Before a step: repairs what a dead owner of the lock left, ends what is bound to the dead, folds
   // in what was given back without the lock.
-  void begin(bool to_repair, model::Moment& moment) {
+  void begin(bool to_repair, model::StepContext& context) {
     const bool is_right = !to_repair && !has_deaths() && !has_returned();
     if (!is_right) [[unlikely]]
-      put_right(to_repair, moment);
+      put_right(to_repair, context);
   }
   // A step found something that cannot be: the next one repairs it first.
   void note_damage() noexcept { control_.damaged.store(1); }
@@ -31,7 +31,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   }
 
   // Gives back without the lock. False: it is not there; look for it.
-  [[nodiscard]] bool give_up(const Token& token, model::Micros now);
+  [[nodiscard]] bool release_lockfree(const Token& token, model::Micros now);
   // Whether the dead have something here that is to be ended.
   [[nodiscard]] bool has_deaths() const noexcept { return control_.deaths.load(kAcquire) != 0; }
   // Whether that is still to be folded in.
@@ -65,7 +65,7 @@ class Cell final : public sharded::StepSource, private model::Listener {
   static constexpr auto kRelaxed = std::memory_order_relaxed;
   static constexpr auto kAcquire = std::memory_order_acquire;
 
-  void put_right(bool to_repair, model::Moment& moment);
+  void put_right(bool to_repair, model::StepContext& context);
   void changed(model::Ref ref, model::Visit& visit) noexcept override;
   [[nodiscard]] bool reachable(const model::Visit& visit) noexcept override;
   [[nodiscard]] bool wants_suspects(After after, model::Micros& last_look) noexcept override;
@@ -73,9 +73,9 @@ class Cell final : public sharded::StepSource, private model::Listener {
   [[nodiscard]] bool is_dead(model::Owner owner) noexcept override;
 
   void wake_later(const std::atomic<std::uint32_t>& word) noexcept;
-  void repair(model::Moment& moment);
-  void end_dead(model::Moment& moment);
-  void fold(model::Moment& moment);
+  void repair(model::StepContext& context);
+  void end_dead(model::StepContext& context);
+  void apply_release(model::StepContext& context);
   void tell(std::uint32_t process, std::uint32_t watch) noexcept;
 
   const Segment& segment_;

@@ -1,4 +1,4 @@
-#include "admission/entrance.hpp"
+#include "admission/admission_client.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -38,7 +38,7 @@ Line line_of(const AirlockOptions& options) {
 
 }  // namespace
 
-Entrance::Entrance(const Store& store, AirlockOptions options)
+AdmissionClient::AdmissionClient(const Store& store, AirlockOptions options)
     : store_(backend_of(store)), options_(std::move(options)) {
   if (options_.max_hold <= Duration(0)) throw InvalidArgument("max_hold: above 0 is needed");
   if (options_.outage == Outage::local && options_.local_limit == 0) {
@@ -56,18 +56,19 @@ Entrance::Entrance(const Store& store, AirlockOptions options)
   (void)keeper();
 }
 
-const std::shared_ptr<Keeper>& Entrance::shared_keeper() {
+const std::shared_ptr<Keeper>& AdmissionClient::shared_keeper() {
   return keeper_.get([this] { return Keeper::of(store_); });
 }
 
-Keeper& Entrance::keeper() { return *shared_keeper(); }
+Keeper& AdmissionClient::keeper() { return *shared_keeper(); }
 
-void Entrance::throw_closed(const GateName& gate) {
+void AdmissionClient::throw_closed(const GateName& gate) {
   throw StoreError(StoreError::Kind::closed, StoreError::Outcome::nothing_happened,
-                   "gate " + base::quoted(gate.view()) + ": this process has closed the store");
+                   "gate " + base::quoted(gate.view()) + ": this process kind closed the store");
 }
 
-Request Entrance::request(const GateName& gate, const VisitorId& visitor, const Ask& ask) const {
+Request AdmissionClient::request(const GateName& gate, const VisitorId& visitor,
+                                 const Ask& ask) const {
   Request request{.gate = gate,
                   .visitor = visitor,
                   .label = ask.label,
@@ -81,7 +82,7 @@ Request Entrance::request(const GateName& gate, const VisitorId& visitor, const 
 }
 
 // What cannot be kept is given back.
-Lease Entrance::take(const Granted& granted, Instant sent) try {
+Lease AdmissionClient::take(const Granted& granted, Instant sent) try {
   return keeper().keep(granted, sent,
                        {.ttl = options_.ttl,
                         .max_hold = options_.max_hold,
@@ -92,22 +93,22 @@ Lease Entrance::take(const Granted& granted, Instant sent) try {
   throw;
 }
 
-void Entrance::give_back(const Granted& granted, Instant sent) noexcept {
+void AdmissionClient::give_back(const Granted& granted, Instant sent) noexcept {
   if (granted.token.fence == 0) return;
   try {
     store_->release(granted.token);
   } catch (const std::exception&) {
-    keeper().owe(granted.token, saturating_add(sent, granted.expires_in));
+    keeper().release_later(granted.token, saturating_add(sent, granted.expires_in));
   }
 }
 
-void Entrance::give_up(const GateName& gate, const VisitorId& visitor) noexcept {
+void AdmissionClient::give_up(const GateName& gate, const VisitorId& visitor) noexcept {
   const auto lasts = std::max<Duration>({options_.ttl, line_.patience, line_.claim_window});
-  keeper().owe({.store = 0, .gate = gate, .visitor = visitor},
-               saturating_add(keeper().clock().now(), lasts));
+  keeper().release_later({.store = 0, .gate = gate, .visitor = visitor},
+                         saturating_add(keeper().clock().now(), lasts));
 }
 
-Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
+Outcome<Lease> AdmissionClient::try_enter(const GateName& gate, const Ask& ask) {
   Keeper& keeper = this->keeper();
   if (keeper.is_closing()) throw_closed(gate);
   const Instant sent = keeper.clock().recently();
@@ -129,14 +130,14 @@ Outcome<Lease> Entrance::try_enter(const GateName& gate, const Ask& ask) {
   }
 }
 
-Outcome<Lease> Entrance::enter(const GateName& gate, const Ask& ask, Duration max_wait) {
+Outcome<Lease> AdmissionClient::enter(const GateName& gate, const Ask& ask, Duration max_wait) {
   if (max_wait <= Duration(0)) return try_enter(gate, ask);
   return Attempt(*this, gate, ask, max_wait).wait();
 }
 
 // The outage policy (outage.hpp). Called while the StoreError is being handled.
-Outcome<Lease> Entrance::without_store(const GateName& gate, const Ask& ask,
-                                       const StoreError& cause) {
+Outcome<Lease> AdmissionClient::without_store(const GateName& gate, const Ask& ask,
+                                              const StoreError& cause) {
   if (options_.outage == Outage::closed || cause.kind() != StoreError::Kind::unavailable) {
     tell({.kind = Event::Kind::failed, .gate = gate.view()});
     seal::throw_not_asked(gate, cause);
@@ -156,12 +157,12 @@ Outcome<Lease> Entrance::without_store(const GateName& gate, const Ask& ask,
 }
 
 // As many as local_limit, of this process alone.
-Entrance& Entrance::local() {
+AdmissionClient& AdmissionClient::local() {
   return *local_.get([this] {
     AirlockOptions options;
     options.limit = options_.local_limit;
     options.ttl = options_.ttl;
-    auto local = std::make_unique<Entrance>(open_store("memory:"), options);
+    auto local = std::make_unique<AdmissionClient>(open_store("memory:"), options);
     local->guards_ = false;
     return local;
   });
@@ -169,11 +170,12 @@ Entrance& Entrance::local() {
 
 // --- visitors with an id ---
 
-Answer Entrance::ask(const GateName& gate, const VisitorId& visitor, const Ask& ask, Has has) {
+Answer AdmissionClient::ask(const GateName& gate, const VisitorId& visitor, const Ask& ask,
+                            AskKind kind) {
   Request request = this->request(gate, visitor, ask);
   request.hold = Hold::detached;
-  request.line.join = has == Has::perhaps_a_place;
-  request.line.returning = has == Has::a_place;
+  request.line.join = kind == AskKind::join;
+  request.line.returning = kind == AskKind::claim;
   request.line.claim_window = options_.claim_window.value_or(kVisitorWindow);
   if (options_.refuse_late) request.line.max_eta = options_.max_wait;
   try {
@@ -185,9 +187,10 @@ Answer Entrance::ask(const GateName& gate, const VisitorId& visitor, const Ask& 
 }
 
 // It is not told who waits: nobody knows here whether that is new.
-Answer Entrance::admit(const GateName& gate, const VisitorId& visitor, const Ask& ask, Has has) {
+Answer AdmissionClient::admit(const GateName& gate, const VisitorId& visitor, const Ask& ask,
+                              AskKind kind) {
   if (keeper().is_closing()) throw_closed(gate);
-  const Answer answer = this->ask(gate, visitor, ask, has);
+  const Answer answer = this->ask(gate, visitor, ask, kind);
   if (const auto* granted = std::get_if<Granted>(&answer); granted && !granted->repeated) {
     tell({.kind = Event::Kind::accepted, .gate = gate.view()});
   }

@@ -14,9 +14,9 @@ namespace airlock::internal {
 // has failed comes after the rest, so that one server that is down keeps back nothing of the others.
 //
 // Takes the mutex of its owner, who can so look at next() and at its own affairs in one moment.
-class Debts {
+class ReleaseQueue {
  public:
-  Debts(Backend& store, base::Mutex& mutex) noexcept : store_(store), mutex_(mutex) {}
+  ReleaseQueue(Backend& store, base::Mutex& mutex) noexcept : store_(store), mutex_(mutex) {}
 
   // Pointless after `until`, when the store has ended it by itself. Fence 0: whatever the visitor
   // has at the gate.
@@ -26,17 +26,17 @@ class Debts {
   bool pay();
 
   // For at most so long.
-  void pay_at_last(Duration at_most);
+  void flush(Duration at_most);
 
   // REQUIRES: the mutex.
   [[nodiscard]] Instant next() const noexcept {
-    if (!debts_.empty()) return Instant{0};
-    return failed_.empty() ? kForever : next_payment_;
+    if (!queue_.empty()) return Instant{0};
+    return failed_.empty() ? kForever : next_retry_;
   }
-  [[nodiscard]] bool all_paid() const noexcept { return unpaid_ == 0; }
+  [[nodiscard]] bool is_empty() const noexcept { return unconfirmed_ == 0; }
 
  private:
-  struct Debt {
+  struct Item {
     Token token;
     Instant until;
     bool is_noted;
@@ -47,11 +47,11 @@ class Debts {
 
   Backend& store_;
   base::Mutex& mutex_;
-  std::deque<Debt> debts_;
-  std::deque<Debt> failed_;
-  std::vector<Debt> paying_;
-  std::size_t unpaid_ = 0;   // With those that are being paid.
-  Instant next_payment_{0};  // Of those that have failed.
+  std::deque<Item> queue_;
+  std::deque<Item> failed_;
+  std::vector<Item> sending_;
+  std::size_t unconfirmed_ = 0;  // With those that are being paid.
+  Instant next_retry_{0};        // Of those that have failed.
 };
 
 }  // namespace airlock::internal

@@ -1,4 +1,4 @@
-#include "store/redis/inquiry.hpp"
+#include "store/redis/query_servers.hpp"
 
 #include <condition_variable>
 #include <memory>
@@ -12,7 +12,7 @@
 namespace airlock::redis {
 namespace {
 
-struct Inquiry {
+struct Query {
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t pending = 0;
@@ -55,30 +55,30 @@ struct Inquiry {
 
 }  // namespace
 
-std::vector<Answered> ask_all(const std::vector<Address>& servers,
-                              const std::vector<Commands>& commands, const AskOptions& options,
-                              const Deadline& deadline) {
-  const auto inquiry = std::make_shared<Inquiry>();
-  inquiry->check = options.check;
-  inquiry->pending = servers.size();
+std::vector<Answered> query_servers(const std::vector<Address>& servers,
+                                    const std::vector<Commands>& commands,
+                                    const QueryOptions& options, const Deadline& deadline) {
+  const auto query = std::make_shared<Query>();
+  query->check = options.check;
+  query->pending = servers.size();
   for (std::size_t i = 0; i < servers.size(); ++i) {
     try {
-      base::start_thread("airlock-inquiry", [inquiry, server = servers[i], commands, deadline] {
-        inquiry->ask(server, commands, deadline);
+      base::start_thread("airlock-query", [query, server = servers[i], commands, deadline] {
+        query->ask(server, commands, deadline);
       }).detach();
     } catch (const StoreError& error) {  // The others may do without it.
-      const std::lock_guard lock(inquiry->mutex);
-      --inquiry->pending;
-      inquiry->failure = Failure::of(error);
+      const std::lock_guard lock(query->mutex);
+      --query->pending;
+      query->failure = Failure::of(error);
     }
   }
-  std::unique_lock lock(inquiry->mutex);
-  const auto any = [&] { return inquiry->pending == 0 || !inquiry->answers.empty(); };
-  const auto all = [&] { return inquiry->pending == 0; };
-  inquiry->changed.wait_until(lock, deadline.at(), any);
-  inquiry->changed.wait_until(lock, deadline.sooner(options.grace).at(), all);
-  if (inquiry->answers.empty()) throw StoreError(inquiry->failure.error());
-  return std::move(inquiry->answers);
+  std::unique_lock lock(query->mutex);
+  const auto any = [&] { return query->pending == 0 || !query->answers.empty(); };
+  const auto all = [&] { return query->pending == 0; };
+  query->changed.wait_until(lock, deadline.at(), any);
+  query->changed.wait_until(lock, deadline.sooner(options.grace).at(), all);
+  if (query->answers.empty()) throw StoreError(query->failure.error());
+  return std::move(query->answers);
 }
 
 }  // namespace airlock::redis

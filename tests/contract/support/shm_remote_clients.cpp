@@ -1,4 +1,4 @@
-#include "contract/support/shm_parties.hpp"
+#include "contract/support/shm_remote_clients.hpp"
 
 #include <sched.h>
 
@@ -25,7 +25,7 @@
 namespace airlock::contract {
 namespace {
 
-constexpr std::size_t kParties = 2;
+constexpr std::size_t kClients = 2;
 constexpr std::size_t kMaxItems = 8;
 constexpr std::size_t kMaxRatesSent = 32;
 constexpr std::size_t kMaxWatches = 256;
@@ -94,17 +94,17 @@ struct Call {
 
 struct Arena {
   SharedClock clock;
-  std::array<Call, kParties> calls;
+  std::array<Call, kClients> calls;
   std::array<std::atomic<bool>, kMaxWatches> fired;
 };
 
-class PartiesStore final : public internal::ForwardingBackend {
+class RemoteClientsStore final : public internal::ForwardingBackend {
  public:
-  PartiesStore(Arena& arena, shm::Options options)
+  RemoteClientsStore(Arena& arena, shm::Options options)
       : ForwardingBackend(internal::backend_of(shm::make_store(options, arena.clock))),
         arena_(arena) {
-    for (std::size_t i = 0; i < kParties; ++i) {
-      parties_.emplace_back([this, i, &options] { serve(arena_.calls[i], options); });
+    for (std::size_t i = 0; i < kClients; ++i) {
+      clients_.emplace_back([this, i, &options] { serve(arena_.calls[i], options); });
     }
     segment_.emplace(options, shm::Surroundings::present());
     caller_ = std::thread([this] {
@@ -114,7 +114,7 @@ class PartiesStore final : public internal::ForwardingBackend {
       }
     });
   }
-  ~PartiesStore() override {
+  ~RemoteClientsStore() override {
     stopping_ = true;
     caller_.join();
   }
@@ -240,7 +240,7 @@ class PartiesStore final : public internal::ForwardingBackend {
   };
 
   [[nodiscard]] Call& call_of(const VisitorId& visitor) {
-    return arena_.calls[visitor.low % kParties];
+    return arena_.calls[visitor.low % kClients];
   }
   [[nodiscard]] Call& with_token(const Token& token) {
     const std::lock_guard turn(turn_);
@@ -301,7 +301,7 @@ class PartiesStore final : public internal::ForwardingBackend {
   }
 
   Arena& arena_;
-  std::vector<Child> parties_;
+  std::vector<Child> clients_;
   std::optional<shm::Segment> segment_;
   std::mutex turn_;  // One call at a time, from its question to its answer.
   std::recursive_mutex calling_;
@@ -311,11 +311,11 @@ class PartiesStore final : public internal::ForwardingBackend {
   std::thread caller_;
 };
 
-class ShmParties final : public StoreUnderTest {
+class ShmRemoteClients final : public StoreUnderTest {
  public:
-  ShmParties() {
+  ShmRemoteClients() {
     for (Call& call : arena_->calls) call.arena = &*arena_;
-    store_ = std::make_shared<PartiesStore>(*arena_, shm::Options{.dir = dir_.path()});
+    store_ = std::make_shared<RemoteClientsStore>(*arena_, shm::Options{.dir = dir_.path()});
   }
   Store store() override { return internal::Handle::to(store_); }
   Instant now() override { return arena_->clock.now(); }
@@ -327,11 +327,13 @@ class ShmParties final : public StoreUnderTest {
  private:
   TempDir dir_;
   SharedValue<Arena> arena_;
-  std::shared_ptr<PartiesStore> store_;
+  std::shared_ptr<RemoteClientsStore> store_;
 };
 
 }  // namespace
 
-std::unique_ptr<StoreUnderTest> make_shm_parties() { return std::make_unique<ShmParties>(); }
+std::unique_ptr<StoreUnderTest> make_shm_remote_clients() {
+  return std::make_unique<ShmRemoteClients>();
+}
 
 }  // namespace airlock::contract

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/fork.hpp"
-#include "store/shm/cell.hpp"
-#include "store/shm/chair.hpp"
+#include "store/shm/futex_slot.hpp"
+#include "store/shm/shard_view.hpp"
 
 namespace airlock::shm {
 
@@ -17,13 +17,13 @@ namespace airlock::shm {
 //
 // One that is lost is replaced by another; callers that are in the middle of a step, or asleep, still
 // use it, so it is freed when none of them has it pinned (base/hazard.hpp).
-class State {
+class Attachment {
  public:
   // Attaches. `before` is what this one takes the place of: tokens and watches of it are known here.
-  [[nodiscard]] static State* make(const Options& options, const Surroundings& surroundings,
-                                   const State* before);
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  [[nodiscard]] static Attachment* make(const Options& options, const HostIdentity& host,
+                                        const Attachment* before);
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
 
   // Leaves the segment and waits for its thread, unless called by it. The object is gone when its
   // thread is.
@@ -53,7 +53,7 @@ class State {
   [[noreturn]] void lose(const std::string& why);
   [[nodiscard]] const Segment& segment() const noexcept { return segment_; }
   [[nodiscard]] const Process& process() const noexcept { return process_; }
-  [[nodiscard]] bool is_buried() const noexcept { return process_.is_buried(); }
+  [[nodiscard]] bool is_marked_dead() const noexcept { return process_.is_marked_dead(); }
 
   [[nodiscard]] Watches& watches() noexcept { return *watches_; }
   // Before a watch is known to others: from now on a thread calls those that they notify. StoreError
@@ -61,22 +61,22 @@ class State {
   void listen();
 
   // Where the calling thread may sleep instead.
-  [[nodiscard]] Chair chair() noexcept { return Chair(process_.record(), chairs_taken_); }
+  [[nodiscard]] FutexSlot slot() noexcept { return FutexSlot(process_.record(), chairs_taken_); }
 
   // After a step, unlocked. Whether any of those is dead.
-  void deliver(const Cell::Told& told) noexcept;
-  [[nodiscard]] bool any_dead(const Cell::Suspects& suspects) noexcept {
+  void deliver(const ShardView::Told& told) noexcept;
+  [[nodiscard]] bool any_dead(const ShardView::Suspects& suspects) noexcept {
     return process_.any_dead({suspects.owners.data(), suspects.count});
   }
 
-  ~State();
+  ~Attachment();
 
  private:
-  State(const Options& options, const Surroundings& surroundings, const State* before);
+  Attachment(const Options& options, const HostIdentity& host, const Attachment* before);
 
   static constexpr Duration kBetweenChecks = std::chrono::seconds(1);
 
-  void take_over(const State& before);
+  void take_over(const Attachment& before);
   void check_now(model::Micros now);
   void start_thread();
   void wake_thread() noexcept;
@@ -98,11 +98,11 @@ class State {
   std::atomic<bool> listens_ = false;  // It runs.
   std::atomic<std::uint32_t> chairs_taken_ = 0;
   std::thread thread_;
-  std::shared_ptr<State> self_;  // Until it is closed.
+  std::shared_ptr<Attachment> self_;  // Until it is closed.
 
  public:
-  std::vector<std::unique_ptr<Cell>> cells;
-  State* next_retired = nullptr;
+  std::vector<std::unique_ptr<ShardView>> views;
+  Attachment* next_retired = nullptr;
 };
 
 }  // namespace airlock::shm

@@ -3,18 +3,18 @@
 #include <memory>
 #include <optional>
 
-#include "airlock/airlock_gate.hpp"
 #include "admission/keeper.hpp"
-#include "admission/telling.hpp"
+#include "admission/notify.hpp"
+#include "airlock/airlock_gate.hpp"
 #include "base/per_process.hpp"
 
 namespace airlock::internal {
 
 // How airlocks, bulkheads and locks get their leases: options and a store, any gate of it. It
 // remembers no failure: a store that fails at one gate, shard or server may serve the others.
-class Entrance {
+class AdmissionClient {
  public:
-  Entrance(const Store& store, AirlockOptions options);
+  AdmissionClient(const Store& store, AirlockOptions options);
 
   [[nodiscard]] const AirlockOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::shared_ptr<Backend>& store() const noexcept { return store_; }
@@ -27,9 +27,9 @@ class Entrance {
   }
 
   // One question for a visitor who has an id instead of a thread.
-  enum class Has { perhaps_a_place, a_place };
+  enum class AskKind { join, claim };
   [[nodiscard]] Answer admit(const GateName& gate, const VisitorId& visitor, const Ask& ask,
-                             Has has);
+                             AskKind kind);
 
   void tell(const Event& event) const noexcept {
     if (options_.observer) internal::tell(*options_.observer, event);
@@ -45,14 +45,15 @@ class Entrance {
   [[noreturn]] static void throw_closed(const GateName& gate);
   [[nodiscard]] Request request(const GateName& gate, const VisitorId& visitor,
                                 const Ask& ask) const;
-  [[nodiscard]] Answer ask(const GateName& gate, const VisitorId& visitor, const Ask& ask, Has has);
+  [[nodiscard]] Answer ask(const GateName& gate, const VisitorId& visitor, const Ask& ask,
+                           AskKind kind);
   [[nodiscard]] Lease take(const Granted& granted, Instant sent);
   void give_back(const Granted& granted, Instant sent) noexcept;
   // Ends in the background whatever a visitor has at the gate whom only this object knows.
   void give_up(const GateName& gate, const VisitorId& visitor) noexcept;
   [[nodiscard]] Outcome<Lease> without_store(const GateName& gate, const Ask& ask,
                                              const StoreError& cause);
-  [[nodiscard]] Entrance& local();
+  [[nodiscard]] AdmissionClient& local();
 
   std::shared_ptr<Backend> store_;
   AirlockOptions options_;
@@ -60,7 +61,7 @@ class Entrance {
   Line line_;
   bool guards_ = true;
   base::PerProcess<std::shared_ptr<Keeper>> keeper_;
-  base::PerProcess<std::unique_ptr<Entrance>> local_;  // Outage::local.
+  base::PerProcess<std::unique_ptr<AdmissionClient>> local_;  // Outage::local.
 };
 
 }  // namespace airlock::internal

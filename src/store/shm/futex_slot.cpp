@@ -1,4 +1,4 @@
-#include "store/shm/chair.hpp"
+#include "store/shm/futex_slot.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,42 +8,42 @@
 
 namespace airlock::shm {
 
-Chair::Chair(ProcessRecord& record, std::atomic<std::uint32_t>& taken) noexcept
+FutexSlot::FutexSlot(ProcessRecord& record, std::atomic<std::uint32_t>& taken) noexcept
     : record_(record), taken_(taken) {
   std::uint32_t seen = taken.load();
   do {
     place_ = static_cast<std::uint32_t>(std::countr_one(seen));
     if (!*this) return;
   } while (!taken.compare_exchange_weak(seen, seen | 1U << place_));
-  record.chairs[place_].store(0);  // What came for the last one.
+  record.slots[place_].store(0);  // What came for the last one.
 }
 
-Chair::~Chair() {
+FutexSlot::~FutexSlot() {
   if (*this) taken_.fetch_and(~(1U << place_));
 }
 
-const std::atomic<std::uint32_t>* Chair::tell(ProcessRecord& record,
-                                              std::uint32_t number) noexcept {
+const std::atomic<std::uint32_t>* FutexSlot::tell(ProcessRecord& record,
+                                                  std::uint32_t number) noexcept {
   const std::uint32_t place = number - kFirst;
-  if (place >= ProcessRecord::kChairs) return nullptr;
-  record.chairs[place].fetch_or(kTold);
-  return &record.chairs[place];
+  if (place >= ProcessRecord::kFutexSlots) return nullptr;
+  record.slots[place].fetch_or(kTold);
+  return &record.slots[place];
 }
 
-bool Chair::sleep(Sleeper& sleeper, Instant deadline) {
-  std::atomic<std::uint32_t>& word = record_.chairs[place_];
-  const auto rouse = [&word] {
+bool FutexSlot::sleep(Sleeper& sleeper, Instant deadline) {
+  std::atomic<std::uint32_t>& word = record_.slots[place_];
+  const auto on_wake = [&word] {
     word.fetch_or(kRoused);
     base::futex_wake(word, 1);
   };
-  if (sleeper.lie_down(rouse)) {
+  if (sleeper.park(on_wake)) {
     for (Instant now = Clock::system().now(); word.load() == 0 && now < deadline;
          now = Clock::system().now()) {
       base::futex_wait(word, 0, deadline - now);
     }
   }
   const bool told = (word.load() & kTold) != 0;
-  return sleeper.get_up() || told;
+  return sleeper.unpark() || told;
 }
 
 }  // namespace airlock::shm

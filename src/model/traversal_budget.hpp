@@ -21,11 +21,11 @@ bool take_damage() noexcept {
 }
 
 // Chains and trees end, unless their memory is damaged: who walks them counts.
-class Leash {
+class TraversalBudget {
  public:
   static constexpr std::uint32_t kLong = 1U << 20;  // No chain, and no way to the root, is so long.
 
-  explicit Leash(std::uint32_t longest = kLong) noexcept : left_(longest) {}
+  explicit TraversalBudget(std::uint32_t longest = kLong) noexcept : left_(longest) {}
   void step() {
     if (left_-- == 0) throw_damaged();
   }

@@ -1,4 +1,4 @@
-#include "admission/debts.hpp"
+#include "admission/release_queue.hpp"
 
 #include <mutex>
 #include <thread>
@@ -11,45 +11,45 @@ constexpr std::size_t kTogether = 128;
 
 }  // namespace
 
-void Debts::add(const Token& token, Instant until) noexcept {
+void ReleaseQueue::add(const Token& token, Instant until) noexcept {
   const bool is_noted = store_.release_soon(token, until, false);
   const std::lock_guard lock(mutex_);
-  debts_.push_back({token, until, is_noted});
-  ++unpaid_;
+  queue_.push_back({token, until, is_noted});
+  ++unconfirmed_;
 }
 
 // What is new, or else what has failed, if its time has come.
-std::vector<ReleaseItem> Debts::take() {
+std::vector<ReleaseItem> ReleaseQueue::take() {
   const std::lock_guard lock(mutex_);
-  std::deque<Debt>& from = debts_.empty() ? failed_ : debts_;
-  if (&from == &failed_ && store_.clock().now() < next_payment_) return {};
+  std::deque<Item>& from = queue_.empty() ? failed_ : queue_;
+  if (&from == &failed_ && store_.clock().now() < next_retry_) return {};
   std::vector<ReleaseItem> items;
   for (; !from.empty() && items.size() < kTogether; from.pop_front()) {
     items.push_back({.token = from.front().token, .is_noted = from.front().is_noted});
-    paying_.push_back(from.front());
+    sending_.push_back(from.front());
   }
   return items;
 }
 
 // The rest is worth another try, unless the store has ended it by itself.
-bool Debts::put_back(const std::vector<ReleaseItem>& items) {
+bool ReleaseQueue::put_back(const std::vector<ReleaseItem>& items) {
   const std::lock_guard lock(mutex_);
   const Instant now = store_.clock().now();
   bool any = false;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].is_over || now >= paying_[i].until) {
-      --unpaid_;
+    if (items[i].is_over || now >= sending_[i].until) {
+      --unconfirmed_;
       any = true;
     } else {
-      failed_.push_back(paying_[i]);
-      next_payment_ = now + kRetry;
+      failed_.push_back(sending_[i]);
+      next_retry_ = now + kRetry;
     }
   }
-  paying_.clear();
+  sending_.clear();
   return any;
 }
 
-bool Debts::pay() {
+bool ReleaseQueue::pay() {
   bool any = false;
   for (std::vector<ReleaseItem> items = take(); !items.empty(); items = take()) {
     store_.release_all(items);
@@ -59,10 +59,10 @@ bool Debts::pay() {
 }
 
 // Real time: whoever steps a clock is not here to do it.
-void Debts::pay_at_last(Duration at_most) {
+void ReleaseQueue::flush(Duration at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
   for (;;) {
-    next_payment_ = Instant{0};
+    next_retry_ = Instant{0};
     (void)pay();
     if (failed_.empty() || std::chrono::steady_clock::now() >= end) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -18,7 +18,7 @@ inline void cut_point() noexcept {}
 // is the one word that makes everything written before it true: neither compiler nor processor
 // moves earlier stores behind it, and the compiler moves no later one before it.
 template <typename T>
-class Word {
+class PublishedField {
   static_assert(std::atomic<T>::is_always_lock_free && std::is_trivially_copyable_v<T>);
 
  public:
