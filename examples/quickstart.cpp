@@ -1,36 +1,28 @@
-// A dependency that tolerates two at a time, and 100 calls a minute.
-// expect: in, slot 0, fence [0-9]+
-// expect: in, slot 1, fence [0-9]+
-// expect: full, again in [0-9.]+(ms|s|m)
-// expect: in, slot 0, fence [0-9]+
+// A dependency that tolerates two calls at a time.
+// expect: 17 rows
+// expect: full, retry after [0-9.]+(ms|s)
 // [quickstart]
-#include <cstdio>
+#include <iostream>
 
-#include "airlock/composite_seal.hpp"
-#include "airlock/semaphore_seal.hpp"
-#include "airlock/store.hpp"
+#include "airlock/airlock.hpp"
+
+using namespace std::chrono_literals;
 
 int main() {
-  using namespace std::chrono_literals;
-  auto store = airlock::open_store("memory:");
-  airlock::CompositeSeal erp(airlock::SemaphoreSeal(store, "erp", {.limit = 2, .ttl = 10s}),
-                             {airlock::Rate{.count = 100, .period = 1min}});
+  auto store = airlock::open_store("memory:");  // "shm:" for a host, "redis://..." for a fleet.
+  airlock::Bulkhead erp{store, "legacy-erp", {.limit = 2, .ttl = 10s, .max_wait = 200ms}};
 
-  const auto show = [](const airlock::Outcome<airlock::Admission>& held) {
-    if (held) {
-      std::printf("in, slot %u, fence %llu\n", *held->slot,
-                  static_cast<unsigned long long>(held->token.fence));
-    } else {
-      std::printf("full, again in %s\n", airlock::to_text(held.error().retry_after).c_str());
-    }
-  };
+  // Waits up to max_wait for a slot, then runs. The slot is released on return or throw.
+  const int rows = erp.call([](airlock::Lease& lease) { return lease.fence() > 0 ? 17 : 0; });
+  std::cout << rows << " rows\n";
 
-  auto first = erp.try_acquire();  // One atomic question: a slot and a token, or neither.
-  show(first);
-  show(erp.try_acquire());
-  show(erp.try_acquire());  // Refused: an answer with a reason and a time, not an error.
+  airlock::Lease one = erp.acquire();  // Holds a slot until the end of the scope.
+  airlock::Lease two = erp.acquire();
 
-  erp.release(first->token);
-  show(erp.try_acquire());
+  auto page = erp.try_call([] { return "page"; });  // Never waits.
+  if (!page) {
+    std::cout << airlock::to_text(page.error().reason) << ", retry after "
+              << airlock::to_text(page.error().retry_after) << "\n";
+  }
 }
 // [/quickstart]
