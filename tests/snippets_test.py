@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Code shown to a reader is code that ran: C++ blocks in README.md and docs/ equal regions of compiled files.
+"""Code shown to a reader is code that ran: C++ blocks in README.md, llms.txt and docs/ equal regions of compiled files.
 
     snippets_test.py ROOT             check
     snippets_test.py ROOT --update    write the regions into the documents
@@ -11,7 +11,8 @@ In a document:                                      In examples/start.cpp:
     ...                                                 // [/acquire]
     ```
 
-Indentation of the whole is of no account. docs/design.md and docs/formats.md may show C++ that is no snippet.
+Indentation of the whole is of no account. docs/design.md and docs/formats.md may show C++ that is no snippet, and llms.txt
+declarations, which tests/llms_test.py checks.
 """
 
 import pathlib
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import textwrap
 
-MAY_SKETCH = ("docs/design.md", "docs/formats.md")
+MAY_SKETCH = ("docs/design.md", "docs/formats.md", "llms.txt")
 
 BLOCK = re.compile(
     r"(?:<!--\s*snippet:\s*(?P<file>[^\s#]+)#(?P<region>\S+)\s*-->\s*\n)?"
@@ -43,7 +44,7 @@ def region(root, file, name):
 
 
 def documents(root):
-    return [d for d in [root / "README.md", *sorted((root / "docs").glob("*.md"))] if d.is_file()]
+    return [d for d in [root / "README.md", root / "llms.txt", *sorted((root / "docs").glob("*.md"))] if d.is_file()]
 
 
 def check(root):
