@@ -1,4 +1,4 @@
-// Back-pressure: while the thing behind a gate is not well, nobody enters; then the line goes on.
+// Back-pressure: while a dependency is unhealthy, nobody enters; then the line continues.
 // expect: healthy: in
 // expect: ill: paused
 // expect: well again: in

@@ -3,7 +3,7 @@
 // expect: after a release: in, 0 of 3 tokens left
 // expect: after another: rate, ask again in 20s
 // A vendor that allows two calls at once and three per minute, decided in one step: a call that is
-// refused for one reason costs nothing of the other.
+// refused for one reason takes nothing of the other.
 
 #include <iostream>
 
@@ -25,7 +25,7 @@ int main() {
   std::cout << "two calls at once: in, " << two->rate.remaining << " of 3 tokens left\n";
   std::cout << "a third: " << airlock::to_text(vendor.try_acquire().error().reason) << "\n";
 
-  vendor.release(one->token);  // Gives the slot back; what the rate charged is spent.
+  vendor.release(one->token);  // Releases the slot; what the rate charged is spent.
   auto three = vendor.try_acquire();
   if (!three) return 1;
   std::cout << "after a release: in, " << three->rate.remaining << " of 3 tokens left\n";

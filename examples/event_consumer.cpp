@@ -1,4 +1,4 @@
-// Events of one conversation are handled one after the other, in order; conversations side by side.
+// Events of one conversation are handled one after the other, in order; others in parallel.
 // expect: chat 1: hello how are you
 // expect: chat 2: order a pizza please
 #include <deque>
@@ -38,7 +38,7 @@ int main() {
   // [worker]
   const auto work = [&] {
     for (std::unique_lock lock(mutex); !queue.empty(); lock.lock()) {
-      Event event = std::move(queue.front());  // First come, first served: a pool must keep that.
+      Event event = std::move(queue.front());  // A pool must keep the order of arrival.
       queue.pop_front();
       lock.unlock();
       const airlock::Lease lease = event.turn.wait();  // Held while handling.

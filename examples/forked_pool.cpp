@@ -23,7 +23,7 @@ int main() {
   const std::string uri = "shm:forked-pool-" + std::to_string(getpid());
   // [fork]
   // One limit for all processes. What a process holds is free as soon as it is dead, whatever ended
-  // it. (With `memory:` each process would have a limit of its own; nothing else would change.)
+  // it. (With `memory:` each process would have a separate limit; nothing else would change.)
   auto store = airlock::open_store(uri);
   airlock::Bulkhead erp{store, "legacy-erp", {.limit = 2}};
   airlock::Lease lease = erp.acquire();

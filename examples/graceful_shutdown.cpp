@@ -1,4 +1,4 @@
-// The end of a process: nobody new, the waiting are told, those inside finish, all is given back.
+// The end of a process: no new callers, waits end, holders finish, all is released.
 // expect: waiting: this process has closed the store
 // expect: new: this process has closed the store
 // expect: drained: no, one is inside
@@ -34,7 +34,7 @@ int main() {
   if (!inside) return 1;
   airlock::Place place = erp.join();
 
-  store.close();  // On SIGTERM, say, but not in the signal handler.
+  store.close();  // For example on SIGTERM, but not in the signal handler.
   show("waiting", [&] { (void)place.wait(); });
   show("new", [&] { (void)erp.try_enter(); });
 
@@ -42,8 +42,8 @@ int main() {
   std::jthread work([lease = std::move(*inside)] { std::this_thread::sleep_for(5ms); });
 
   // [end]
-  const bool drained = store.drain(10s);  // What is inside comes out.
-  const bool flushed = store.flush(1s);   // What was given back is back.
+  const bool drained = store.drain(10s);  // Waits until all leases are released.
+  const bool flushed = store.flush(1s);   // Waits until the store has the releases.
   // [/end]
   std::cout << "drained: " << (drained ? "yes" : "no") << "\n";
   std::cout << "flushed: " << (flushed ? "yes" : "no") << "\n";

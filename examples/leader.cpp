@@ -17,7 +17,7 @@ void lead(airlock::Lease lease) {
   while (!lost.stop_requested()) {
     std::this_thread::sleep_for(1ms);  // A step of the work, with lease.fence() at each write.
   }
-}  // Gives back: the next one need not wait for the ttl.
+}  // Releases: the next one need not wait for the ttl.
 // [/lead]
 
 }  // namespace
@@ -28,7 +28,7 @@ int main() {
   // [stand]
   airlock::Airlock office{store, "leader", {.limit = 1, .ttl = 10s, .max_wait = 1h}};
   airlock::Outcome<airlock::Lease> ann = office.enter();
-  airlock::Place bob = office.join();  // Stands by; place.wait() returns when it is his turn.
+  airlock::Place bob = office.join();  // Stands by; bob.wait() returns when it is his turn.
   // [/stand]
   if (!ann) return 1;
   const airlock::Fence fence = ann->fence();

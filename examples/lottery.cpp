@@ -1,7 +1,7 @@
 // expect: 5 wait, 2 at a time may enter
 // expect: everybody entered once
-// A lottery: whoever waits has the same chance, however early or often they came. No supervisor
-// turns the drum: each release draws the next, in the same step.
+// A lottery: all waiters have the same chance, however early or often they came. There is no
+// supervisor: each release draws the next one in the same step.
 
 #include <iostream>
 #include <set>

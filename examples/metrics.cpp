@@ -3,7 +3,7 @@
 // expect: airlock_refused_total\{gate="erp",reason="full"\} 1
 // expect: airlock_wait_seconds_bucket\{gate="erp",le="\+Inf"\} 2
 // expect: airlock_in_use\{gate="erp"\} 2
-// What a store counts, as Prometheus reads it, without the gates of single users.
+// The counters of a store for Prometheus, without the gates of single users.
 
 #include "airlock/metrics.hpp"
 

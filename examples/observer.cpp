@@ -1,6 +1,6 @@
 // expect: erp accepted
 // expect: erp rejected: full
-// Hearing what a gate decides, for a log or for counters of your own.
+// Observing what a gate decides, for a log or for your own counters.
 
 #include "airlock/observer.hpp"
 

@@ -3,7 +3,7 @@
 // expect: vip: place 1 of 3
 // expect: another vip: place 2 of 4
 // expect: served: vip, another vip, free account, batch report
-// A line by priority: higher first, and whoever came first among equals.
+// A line by priority: higher first, in order of arrival among equals.
 
 #include <iostream>
 #include <string>

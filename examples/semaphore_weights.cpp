@@ -2,7 +2,7 @@
 // expect: one more thumbnail: full, ask again in 20s
 // expect: after 20s: 7 of 8 in use
 // expect: one more thumbnail: in
-// A semaphore whose holders weigh differently: a video conversion uses as much as seven thumbnails.
+// A semaphore whose holders have weights: a video conversion uses as much as seven thumbnails.
 
 #include <iostream>
 
@@ -38,7 +38,7 @@ int main() {
   }
   // [/weights]
 
-  clock.advance(20s);  // The thumbnail's process was killed, say: its ttl ends.
+  clock.advance(20s);  // As if the thumbnail's process was killed: its ttl ends.
   std::cout << "after 20s: ";
   show_use(store);
   if (thumbnails.try_acquire()) std::cout << "one more thumbnail: in\n";

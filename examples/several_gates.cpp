@@ -36,7 +36,7 @@ int main() {
 
   auto first = upload.try_acquire();
   if (!first) return 1;
-  upload.release(*first);              // The slot; the quota has nothing to give back.
+  upload.release(*first);              // The slot; a quota is not released.
   if (upload.try_acquire()) return 1;  // The quota refuses, and the slot is free again.
   // [/chain]
   std::cout << "chain: the host's slot is given back, " << host.look("uploads")->counts.in_use

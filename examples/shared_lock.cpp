@@ -1,7 +1,7 @@
 // expect: two readers are in, a writer is refused
 // expect: the last reader became the writer, a reader is refused
 // expect: the writer reads again, a reader is in
-// Many read or one writes, and one who reads may become the one who writes without letting go.
+// Many readers or one writer; a reader may become the writer without releasing.
 
 #include <iostream>
 

@@ -2,7 +2,7 @@
 // expect: waits for another exporter: ok
 // expect: but for a crashed one no longer than its ttl: ok
 // expect: tells a store that is down from one that is full: ok
-// Testing a class of your own: time is stepped instead of slept, and the store fails when told to.
+// Testing your own class: time is stepped instead of slept, and the store fails on demand.
 
 #include <cstdlib>
 #include <iostream>

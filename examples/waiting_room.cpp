@@ -1,4 +1,4 @@
-// A waiting room for visitors who come back with a cookie, to any process: place, claim, missed.
+// A waiting room for visitors that return with a cookie, to any process: place, claim, missed.
 // expect: ann: in
 // expect: bob: place 1 of 1
 // expect: cat: place 2 of 2
@@ -37,7 +37,7 @@ std::string arrive(const airlock::Airlock& room, const std::string& cookie) {
 // [/arrive]
 
 // [return]
-// Every later one: the page asks again after `next_check`, or when it was told to.
+// Every later request: the page asks again after `next_check`, or when it was notified.
 std::string come_back(const airlock::Airlock& room, const std::string& cookie) {
   const airlock::Claim claim = room.claim(airlock::VisitorId::named(cookie));
   switch (claim.status) {
@@ -66,7 +66,7 @@ int main() {
   std::cout << "bob: " << come_back(another, "bob") << "\n";
 
   const airlock::Claim ann = another.claim(airlock::VisitorId::named("ann"));
-  store.release(ann.granted->token);  // Hands over in the same step; nobody has to run.
+  store.release(ann.granted->token);  // Hands over in the same step.
   std::cout << "bob: " << come_back(another, "bob") << "\n";
 
   clock.advance(10min);  // Bob's ttl ends, cat has not asked for longer than its patience.
