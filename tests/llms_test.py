@@ -7,7 +7,8 @@
 A block of C++ in llms.txt is either a snippet (tests/snippets_test.py checks it) or declarations. These are abridged:
 without `std::`, `const`, `&`, attributes, bodies and template heads, and with `30s` for std::chrono::seconds(30). Apart from
 that a declaration must be the same as in the header, its types and defaults included. Of several overloads one suffices, and
-what a base class declares need not be repeated. Elsewhere in llms.txt every `Type::name` and `name()` must be declared.
+what a base class declares need not be repeated. Elsewhere in llms.txt every `Type::name` and `name()` must be declared. Every
+option of URIs is there with its default, and every command.
 """
 
 import pathlib
@@ -171,6 +172,27 @@ def missing(api, shown):
             yield scope, name, text
 
 
+def wrong_options(root, text):
+    """Options of URIs: `name=default` in llms.txt, the table kOptions in the source. Some defaults are not in that table."""
+    source = (root / "src/store/uri.cpp").read_text()
+    known = dict(re.findall(r'UriOption\{"(\w+)", \w+, Kind::\w+, "(\w*)"', source))
+    shown = dict(re.findall(r"`([a-z_]+)=([^`]*)`", text))
+    yield from (f"llms.txt lacks   the option {name}= of URIs" for name in known if name not in shown)
+    for name, default in shown.items():
+        if name not in known:
+            yield f"no URI has       the option {name}="
+        elif known[name] and known[name] != default:
+            yield f"{name}= of URIs is {known[name]} by default, not {default}"
+
+
+def wrong_commands(root, text):
+    table = re.search(r"kCommands = \{(.*?)\n\};", (root / "tools/cli/main.cpp").read_text(), re.DOTALL)[1]
+    shell = text.partition("\n## Shell\n")[2].partition("\n## ")[0]
+    for name in re.findall(r'"(\w+)"', table):
+        if not re.search(rf"(airlock|\|) {name}\b", shell):
+            yield f"llms.txt lacks   the command {name}"
+
+
 def check(root):
     text = (root / "llms.txt").read_text()
     api, shown = public_api(root), shown_api(text)
@@ -189,7 +211,7 @@ def check(root):
     for name in re.findall(r"`(\w+)\([^`]*\)`", prose):
         if name not in names:
             errors.append(f"no header has    {name}(), which the text speaks of")
-    return errors
+    return errors + list(wrong_options(root, text)) + list(wrong_commands(root, text))
 
 
 def prove_that_it_notices():
@@ -219,11 +241,17 @@ def prove_that_it_notices():
           Seal(int a, Options options = {});  // Makes one.
           bool ok();
         };
-        T twice(T value);\n```\nCall `twice(2)`, then `Seal::ok()`.\n"""
+        T twice(T value);\n```\nCall `twice(2)`, then `Seal::ok()`. `timeout=1s`, `dir=anywhere`\n
+## Shell\n\n    airlock run NAME | top\n"""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         (root / "include/airlock").mkdir(parents=True)
         (root / "include/airlock/x.hpp").write_text(header)
+        (root / "src/store").mkdir(parents=True)
+        (root / "src/store/uri.cpp").write_text(
+            'UriOption{"timeout", kAll, Kind::duration, "1s", 1},\nUriOption{"dir", kShm, Kind::text, ""},')
+        (root / "tools/cli").mkdir(parents=True)
+        (root / "tools/cli/main.cpp").write_text('kCommands = {\n  Commands{{"run", "top"}, add},\n};\n')
 
         def errors(before, after):
             assert before in good, before
@@ -240,6 +268,10 @@ def prove_that_it_notices():
         assert errors("T twice(T value);", "") == 1, "not noticed: a missing function"
         assert errors("`twice(2)`", "`thrice(2)`") == 1, "not noticed: a function that is not there"
         assert errors("`Seal::ok()`", "`Seal::oh()`") == 1, "not noticed: a method that is not there"
+        assert errors("`dir=anywhere`", "") == 1, "not noticed: a missing option of URIs"
+        assert errors("`dir=anywhere`", "`dir=`, `way=`") == 1, "not noticed: an option that is not there"
+        assert errors("`timeout=1s`", "`timeout=2s`") == 1, "not noticed: another default of an option"
+        assert errors(" | top", "") == 1, "not noticed: a missing command"
 
 
 def main():
