@@ -35,7 +35,7 @@ MUTANTS = [
         "time_and_fence_contract_test"),
     Mutant(
         "expired-lease-is-renewed", "a lease that is gone comes back: go-redsync#186",
-        "src/model/visits.hpp", "if (moment.now >= gate->next_due) settle(gate, moment);\n  const At<Visit> visit = find",
+        "src/model/visits.hpp", "if (context.now >= gate->next_due) settle(gate, context);\n  const At<Visit> visit = find",
         "const At<Visit> visit = find",
         "time_and_fence_contract_test"),
     Mutant(
@@ -57,8 +57,8 @@ MUTANTS = [
         "shm_lost_wake_process_test"),
     Mutant(
         "who-leaves-keeps-the-slot", "a waiter that gave up holds up the others",
-        "src/model/leases.cpp", "remove_with_refund(gate, visit, moment.now);\n    if (!gate->line.is_empty()) advance(gate, moment);",
-        "remove_with_refund(gate, visit, moment.now);",
+        "src/model/leases.cpp", "remove_with_refund(gate, visit, context.now);\n    if (!gate->line.is_empty()) advance(gate, context);",
+        "remove_with_refund(gate, visit, context.now);",
         "watch_contract_test"),
     Mutant(
         "missed-hand-over-burns-the-rate", "tokens spent on nobody",
@@ -102,7 +102,7 @@ MUTANTS = [
         "validate_test"),
     Mutant(
         "a-bad-request-attaches-first", "a wrong call makes a file",
-        "src/store/sharded/sharded_store.hpp", "self().state([&] { validate(request); })", "self().state([] {})",
+        "src/store/sharded/sharded_store.hpp", "self().attachment([&] { validate(request); })", "self().attachment([] {})",
         "open_store_test"),
     Mutant(
         "the-first-of-a-tree-stays", "the head of the line is one who left",
@@ -115,7 +115,7 @@ MUTANTS = [
         "shm_faults_process_test"),
     Mutant(
         "no-repair-after-a-death", "half a step is believed: boostorg/interprocess#56",
-        "src/store/shm/shard_view.cpp", "if (to_repair) repair(moment);", "if (false && to_repair) repair(moment);",
+        "src/store/shm/shard_view.cpp", "if (to_repair) repair(context);", "if (false && to_repair) repair(context);",
         "shm_crashwalk_process_test"),
     Mutant(
         "the-dead-keep-their-slots", "slots leak on kill -9",
@@ -127,7 +127,7 @@ MUTANTS = [
         "shm_many_processes_process_test"),
     Mutant(
         "an-exit-settles-every-gate", "short processes slow a store with many gates down",
-        "src/model/deaths.cpp", "    for (std::size_t i = 0; i < count; ++i) {\n", "    gates_.for_each([&](Ref ref) { settle(gates_.at(ref), moment); });\n    for (std::size_t i = 0; i < count; ++i) {\n",
+        "src/model/deaths.cpp", "    for (std::size_t i = 0; i < count; ++i) {\n", "    gates_.for_each([&](Ref ref) { settle(gates_.at(ref), context); });\n    for (std::size_t i = 0; i < count; ++i) {\n",
         "deaths_test"),
     Mutant(
         "a-successor-loses-its-holds", "a new process pays for a dead one",
@@ -135,7 +135,7 @@ MUTANTS = [
         "deaths_test"),
     Mutant(
         "empty-gates-are-not-evicted", "new keys are refused in a store full of old ones",
-        "src/model/gates.cpp", "!(evict(moment) && reserve())", "true",
+        "src/model/gates.cpp", "!(evict(context) && reserve())", "true",
         "many_keys_test"),
     Mutant(
         "rates-are-evicted", "a rate is forgotten under pressure",
@@ -163,7 +163,7 @@ MUTANTS = [
         "shm_hostile_test"),
     Mutant(
         "another-time-is-believed", "leases of another time namespace",
-        "src/store/shm/segment.cpp", "if (header.time_namespace != surroundings.time_namespace) {", "if (header.time_namespace != surroundings.time_namespace && header.size == 0) {",
+        "src/store/shm/segment.cpp", "if (header.time_namespace != host.time_namespace) {", "if (header.time_namespace != host.time_namespace && header.size == 0) {",
         "shm_hostile_test"),
     # --- Redis ---
     Mutant(
@@ -172,7 +172,7 @@ MUTANTS = [
         "redis_connection_redis_test"),
     Mutant(
         "everything-is-sent-twice", "counted twice after a timeout: express-rate-limit/rate-limit-redis#251",
-        "src/store/redis/client.cpp", "if (twice == Twice::never && error.outcome() != Outcome::nothing_happened) return false;", "(void)twice;",
+        "src/store/redis/client.cpp", "if (policy == RetryPolicy::if_nothing_happened && error.outcome() != Outcome::nothing_happened)\n    return false;", "(void)policy;",
         "redis_connection_redis_test"),
     Mutant(
         "late-reply-is-the-next-ones", "an answer to somebody else",
@@ -240,7 +240,7 @@ MUTANTS = [
         "src/admission/attempt.cpp", "    store.leave(gate_, visitor_);\n", "",
         "airlock_test"),
     Mutant(
-        "one-debt-holds-up-all", "a server that is down delays the others",
+        "one-failed-release-delays-all", "a server that is down delays the others",
         "src/admission/release_queue.cpp", "from = queue_.empty() ? failed_ : queue_;", "from = failed_.empty() ? queue_ : failed_;",
         "release_queue_test"),
 ]
