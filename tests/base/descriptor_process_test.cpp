@@ -15,7 +15,7 @@
 #include "store/support/child.hpp"
 #include "store/support/temp_dir.hpp"
 #if defined(AIRLOCK_WITH_REDIS)
-#include "store/redis/event_fd.hpp"
+#include "store/redis/notify/event_fd.hpp"
 #endif
 
 namespace airlock::base {

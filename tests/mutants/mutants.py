@@ -168,11 +168,11 @@ MUTANTS = [
     # --- Redis ---
     Mutant(
         "script-cache-is-trusted", "NOSCRIPT after a failover: redisson#4351",
-        "src/store/redis/client.cpp", 'return reply.is_error() && reply.text().starts_with("NOSCRIPT");', "return reply.is_nil() && reply.is_error();",
+        "src/store/redis/exchange.cpp", 'return reply.is_error() && reply.text().starts_with("NOSCRIPT");', "return reply.is_nil() && reply.is_error();",
         "redis_connection_redis_test"),
     Mutant(
         "everything-is-sent-twice", "counted twice after a timeout: express-rate-limit/rate-limit-redis#251",
-        "src/store/redis/client.cpp", "if (policy == RetryPolicy::if_nothing_happened && error.outcome() != Outcome::nothing_happened)\n    return false;", "(void)policy;",
+        "src/store/redis/retry.cpp", "  if (policy == RetryPolicy::if_nothing_happened && error.outcome() != Outcome::nothing_happened)\n    return false;\n", "  (void)policy;\n",
         "redis_connection_redis_test"),
     Mutant(
         "late-reply-is-the-next-ones", "an answer to somebody else",
@@ -188,11 +188,11 @@ MUTANTS = [
         "shifted_clock_redis_test"),
     Mutant(
         "nobody-hears-for-those-left", "who waits behind one that goes is told late: a wake-up lost",
-        "src/store/redis/subscription.cpp", "    if (!is_idle()) call_thread();\n", "",
+        "src/store/redis/notify/subscription.cpp", "    if (!channels_.has_nobody_to_tell()) reader_.call_thread();\n", "",
         "redis_await_redis_test"),
     Mutant(
         "who-listens-cannot-be-woken", "a cancelled wait goes on until a message comes",
-        "src/store/redis/subscription.cpp", "if (std::this_thread::get_id() != own) sleeper_event_.signal();", "",
+        "src/store/redis/notify/subscription.cpp", "if (std::this_thread::get_id() != own) reader_.sleeper_event().signal();", "",
         "redis_await_redis_test"),
     Mutant(
         "keys-without-a-ttl", "redisson#4007, #4301, #6216",
@@ -212,7 +212,7 @@ MUTANTS = [
         "watch_contract_test"),
     Mutant(
         "wait-is-ignored", "redisson#3994, #4154",
-        "src/store/redis/client.cpp", "done.acknowledged = replicas.integer() >= options_.replicas_ack;", "",
+        "src/store/redis/exchange.cpp", "done.acknowledged = replicas.integer() >= options.replicas_ack;", "",
         "replicas_ack_redis_test"),
     Mutant(
         "sentinels-are-believed", "a replica is taken for the primary: redis-plus-plus#441",
