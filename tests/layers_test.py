@@ -20,11 +20,18 @@ LAYERS = {
     "src/store/sharded": ["include/airlock", "src/base", "src/model", "src/store"],
     "src/store/memory": ["include/airlock", "src/base", "src/model", "src/store", "src/store/sharded"],
     "src/store/shm": ["include/airlock", "src/base", "src/model", "src/store", "src/store/sharded"],
-    "src/store/redis": ["include/airlock", "src/base", "src/store"],
+    "src/store/redis": ["include/airlock", "src/base", "src/store", "src/store/redis/notify"],
+    "src/store/redis/notify": ["include/airlock", "src/base", "src/store", "src/store/redis"],
     "src/seal": ["include/airlock", "src/base", "src/store"],
     "src/admission": ["include/airlock", "src/base", "src/store", "src/seal"],
     "src/testing": ["include/airlock", "src/base", "src/store", "src/store/memory"],
     "examples": ["include/airlock"],
+}
+
+# A component is a folder that others use by these of its headers alone.
+COMPONENTS = {
+    # For the store, and for a server that has a subscription among its connections.
+    "src/store/redis/notify": ["notifications.hpp", "subscription.hpp"],
 }
 
 # The rules are given the time and everything else; what would let them reach for it stays out.
@@ -62,11 +69,12 @@ def problem_with(root, path, layer, form, name):
     found = list(dict.fromkeys(c for c in candidates if (root / c).is_file()))
     if not found:
         return "there is no such header"
-    if len(found) > 1:
-        return f"the name means {' and '.join(found)}: rename one"
     target_layer = layer_of(found[0])
     if target_layer is None or not may_include(path, layer, target_layer):
         return f"{layer} may know only {', '.join([layer] + LAYERS[layer])}"
+    entries = COMPONENTS.get(target_layer)
+    if entries and layer != target_layer and pathlib.PurePosixPath(found[0]).name not in entries:
+        return f"from outside {target_layer} only {', '.join(entries)}"
     return None
 
 
@@ -104,6 +112,9 @@ def prove_that_it_notices():
         "src/model/gate.hpp": '#include <cstdint>\n#include "base/clock.hpp"\n',
         "src/store/uri.cpp": '#include "store/memory/store.hpp"\n',
         "src/store/memory/store.hpp": '#include "model/gate.hpp"\n',
+        "src/store/redis/notify/notifications.hpp": '#include "store/redis/notify/watchers.hpp"\n',
+        "src/store/redis/notify/watchers.hpp": '#include "base/clock.hpp"\n',
+        "src/store/redis/store.cpp": '#include "store/redis/notify/notifications.hpp"\n',
         "src/admission/keeper.hpp": '#include "airlock/b.hpp"\n',
         "src/admission/keeper.cpp": '#include "admission/keeper.hpp"\n',
     }
@@ -114,9 +125,11 @@ def prove_that_it_notices():
         "src/model/x.cpp": ['#include "store/memory/store.hpp"\n', "#include <mutex>\n"],
         "src/store/x.hpp": ['#include "store/memory/store.hpp"\n', '#include "model/gate.hpp"\n'],
         "src/store/shm/x.cpp": ['#include "store/memory/store.hpp"\n'],
-        "src/store/redis/x.cpp": ['#include "model/gate.hpp"\n'],
+        "src/store/redis/x.cpp": ['#include "model/gate.hpp"\n', '#include "store/redis/notify/watchers.hpp"\n'],
+        "src/store/redis/notify/x.cpp": ['#include "store/memory/store.hpp"\n'],
         "src/seal/x.cpp": ['#include "admission/keeper.hpp"\n', '#include "store/memory/store.hpp"\n'],
         "src/admission/x.cpp": ['#include "model/gate.hpp"\n', '#include "nowhere.hpp"\n'],
+        "src/airlock/x.cpp": [""],  # "airlock/..." is what users include.
         "src/other/x.cpp": [""],
         "examples/x.cpp": ['#include "base/clock.hpp"\n'],
     }

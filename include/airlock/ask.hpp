@@ -14,7 +14,7 @@ struct Ask {
   std::uint16_t priority = 0;   // Order::priority only.
   std::string_view label = {};  // What operators see. Empty: `host:pid comm`.
   std::uint32_t cost = 1;       // What the rates are charged.
-  std::stop_token stop = {};    // Leaves the line when it fires. Two: either.hpp.
+  std::stop_token stop = {};    // Leaves the line when it fires. Two: either().
 };
 
 // A stop token that fires when either of two does.

@@ -6,7 +6,7 @@
 
 #include "airlock/version.hpp"
 
-// Failures. A refusal ("full", "rate") is never one of these: it is an answer (answer.hpp).
+// Failures. A refusal ("full", "rate") is never one of these: it is an answer (outcome.hpp).
 //
 //   Error
 //     InvalidArgument     the call is wrong; nothing happened. Fix the call.

@@ -74,8 +74,8 @@ struct Counters {
 
 struct GateCounts {
   std::uint32_t in_use = 0;  // Weight.
-  std::uint32_t limit = 0;   // In effect now; 0: no permits were ever asked here, or
-  bool overridden = false;   // an operator has set it, and closed the gate with 0.
+  std::uint32_t limit = 0;  // In effect now. 0: closed by an operator, or nobody asked for permits.
+  bool overridden = false;  // An operator has set the limit.
   std::uint32_t holders = 0;
   std::uint32_t waiting = 0;
   bool exclusive =

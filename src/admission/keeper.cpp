@@ -39,7 +39,7 @@ Keeper::Keeper(std::shared_ptr<Backend> store)
       servers_(dynamic_cast<Servers*>(store_.get())),
       generation_(base::fork_generation()),
       releases_(*store_, mutex_),
-      release_("airlock-release", store_->clock(), [this] { pay(); }),
+      release_("airlock-release", store_->clock(), [this] { send_releases(); }),
       alarm_("airlock-alarm", store_->clock(), [this] { sound_alarms(); }) {}
 
 Keeper::~Keeper() {
@@ -330,8 +330,8 @@ void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
 
 // --- giving back ---
 
-void Keeper::pay() {
-  if (releases_.pay()) awaiting_->tell();
+void Keeper::send_releases() {
+  if (releases_.send()) awaiting_->tell();
   const std::lock_guard lock(mutex_);
   release_.plan(releases_.next());
 }
@@ -364,7 +364,7 @@ bool Keeper::drain(Duration at_most) {
 bool Keeper::flush(Duration at_most) {
   {
     const std::lock_guard lock(mutex_);
-    // Perhaps no thread could be started when it was owed.
+    // Perhaps no thread could be started when it was queued.
     if (!releases_.is_empty()) (void)release_.try_need(releases_.next());
   }
   return await(at_most, [this] { return is_all_given_back(); });

@@ -95,7 +95,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  // Pays what is owed, for at most a second.
+  // Sends the releases that are queued, for at most a second.
   ~Keeper();
 
   [[nodiscard]] Backend& store() const noexcept { return *store_; }
@@ -109,8 +109,8 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
 
   // For Lease. StoreError (no_room) if no thread can be started that would fire it.
   [[nodiscard]] std::stop_token lost(Held& held);
-  // Before it is given back: it is renewed no more, and no alarm sounds. After it was given back, or
-  // is owed: it counts no more.
+  // Before its release: it is renewed no more, and nobody is told that it is lost. After its release,
+  // or once that is queued: it counts no more.
   static void end(Held& held) noexcept { held.is_ending = true; }
   void forget(Held* held) noexcept;
   void release_later(const Token& token, Instant until) noexcept;  // Releases it in the background.
@@ -155,8 +155,8 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   void renew(Lane& lane, Renewing& due);
   void note_renewal(Held& held, const RenewItem& item, Instant sent);
 
-  void pay();           // airlock-release
-  void sound_alarms();  // airlock-alarm
+  void send_releases();  // airlock-release
+  void sound_alarms();   // airlock-alarm
 
   [[nodiscard]] bool is_all_given_back() const;
   template <typename Over>

@@ -49,7 +49,7 @@ bool ReleaseQueue::put_back(const std::vector<ReleaseItem>& items) {
   return any;
 }
 
-bool ReleaseQueue::pay() {
+bool ReleaseQueue::send() {
   bool any = false;
   for (std::vector<ReleaseItem> items = take(); !items.empty(); items = take()) {
     store_.release_all(items);
@@ -63,7 +63,7 @@ void ReleaseQueue::flush(Duration at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
   for (;;) {
     next_retry_ = Instant{0};
-    (void)pay();
+    (void)send();
     if (failed_.empty() || std::chrono::steady_clock::now() >= end) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -10,10 +10,10 @@
 
 namespace airlock::internal {
 
-// What is to be given back, though nobody waits for it: many together, and again until it works. What
-// has failed comes after the rest, so that one server that is down keeps back nothing of the others.
+// Releases that nobody waits for: many are sent together, and again until it works. What has failed
+// comes after the rest, so that one server that is down delays none of the others.
 //
-// Takes the mutex of its owner, who can so look at next() and at its own affairs in one moment.
+// It uses the mutex of its owner, who can so read next() and its own state in one critical section.
 class ReleaseQueue {
  public:
   ReleaseQueue(Backend& store, base::Mutex& mutex) noexcept : store_(store), mutex_(mutex) {}
@@ -22,8 +22,8 @@ class ReleaseQueue {
   // has at the gate.
   void add(const Token& token, Instant until) noexcept;
 
-  // What can be paid now. False: that was nothing.
-  bool pay();
+  // Sends what can be sent now. False: that was nothing.
+  bool send();
 
   // For at most so long.
   void flush(Duration at_most);
@@ -50,7 +50,7 @@ class ReleaseQueue {
   std::deque<Item> queue_;
   std::deque<Item> failed_;
   std::vector<Item> sending_;
-  std::size_t unconfirmed_ = 0;  // With those that are being paid.
+  std::size_t unconfirmed_ = 0;  // With those that are being sent.
   Instant next_retry_{0};        // Of those that have failed.
 };
 

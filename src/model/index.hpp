@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/extents.hpp"
+#include "model/pool.hpp"
 #include "model/traversal_budget.hpp"
 
 namespace airlock::model {

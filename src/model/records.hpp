@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "model/extents.hpp"
 #include "model/index.hpp"
+#include "model/pool.hpp"
 #include "model/published_field.hpp"
 #include "model/tree.hpp"
 

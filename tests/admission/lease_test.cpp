@@ -295,7 +295,7 @@ TEST_P(LeaseTest, WhatIsDrainedIsBackOrOwed) {
   store_.down(true);
   lease.reset();
   EXPECT_TRUE(store_.drain(0s));
-  EXPECT_FALSE(store_.flush(0s)) << "it is owed";
+  EXPECT_FALSE(store_.flush(0s)) << "it is queued";
   store_.down(false);
 }
 

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 class ReleaseQueueTest : public ::testing::Test {
  protected:
-  // Owes one of a gate.
-  void owe(const GateName& gate) {
+  // Adds one of a gate.
+  void add(const GateName& gate) {
     const Answer answer = store_.admit(
         {.gate = gate, .visitor = VisitorId::random(), .permits = Permits{.limit = 1, .ttl = 1h}});
     queue_.add(std::get<Granted>(answer).token, kForever);
@@ -38,10 +38,10 @@ class ReleaseQueueTest : public ::testing::Test {
 };
 
 TEST_F(ReleaseQueueTest, OneThatFailsKeepsNoOtherBack) {
-  owe("down");
-  owe("up");
+  add("down");
+  add("up");
   failing_ = 1;
-  EXPECT_TRUE(queue_.pay());
+  EXPECT_TRUE(queue_.send());
   EXPECT_TRUE(is_held("down"));
   EXPECT_FALSE(is_held("up"));
   EXPECT_FALSE(queue_.is_empty());
@@ -49,29 +49,29 @@ TEST_F(ReleaseQueueTest, OneThatFailsKeepsNoOtherBack) {
 }
 
 TEST_F(ReleaseQueueTest, WhatFailedIsTriedAgainLaterAndKeepsNothingNewBack) {
-  owe("a");
-  owe("b");
+  add("a");
+  add("b");
   failing_ = 4;
-  EXPECT_FALSE(queue_.pay());
-  EXPECT_FALSE(queue_.pay()) << "its time has not come";
+  EXPECT_FALSE(queue_.send());
+  EXPECT_FALSE(queue_.send()) << "its time has not come";
   EXPECT_EQ(failing_, 2);
   clock_.advance(100ms);
-  EXPECT_FALSE(queue_.pay());
+  EXPECT_FALSE(queue_.send());
   EXPECT_EQ(failing_, 0) << "both were tried";
-  owe("c");
+  add("c");
   EXPECT_EQ(queue_.next(), Instant{0}) << "what is new waits for nothing";
-  EXPECT_TRUE(queue_.pay());
+  EXPECT_TRUE(queue_.send());
   EXPECT_FALSE(is_held("c"));
   clock_.advance(100ms);
-  EXPECT_TRUE(queue_.pay());
+  EXPECT_TRUE(queue_.send());
   EXPECT_TRUE(queue_.is_empty());
   EXPECT_EQ(queue_.next(), kForever);
 }
 
 TEST_F(ReleaseQueueTest, InTheEndWhatFailedHasItsChanceToo) {
-  owe("down");
+  add("down");
   failing_ = 2;
-  EXPECT_FALSE(queue_.pay());
+  EXPECT_FALSE(queue_.send());
   queue_.flush(10s);
   EXPECT_FALSE(is_held("down"));
 }

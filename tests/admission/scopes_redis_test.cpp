@@ -191,9 +191,10 @@ TEST(ScopesOfACluster, NobodyIsRefusedWhileTheSlotMoves) {
   const testing::RedisCluster::Slot slot = cluster.slot_of("erp");
   const std::vector<std::size_t> primaries = cluster.primaries();
   std::atomic<std::size_t> moves = 0;
-  std::atomic<bool> is_over = false;
-  std::jthread mover([&] {
-    while (!is_over) cluster.move_slot(slot, primaries[++moves % primaries.size()]);
+  std::jthread mover([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      cluster.move_slot(slot, primaries[++moves % primaries.size()]);
+    }
   });
   int entered = 0;
   for (; entered < 300 || moves < 30; ++entered) {
@@ -201,7 +202,7 @@ TEST(ScopesOfACluster, NobodyIsRefusedWhileTheSlotMoves) {
     EXPECT_TRUE(lease) << "lease " << entered;
     if (!lease) break;
   }
-  is_over = true;
+  mover.request_stop();
   mover.join();
   std::printf("%d entered during %zu moves\n", entered, moves.load());
 }

@@ -15,7 +15,7 @@
 #include "store/support/child.hpp"
 #include "store/support/temp_dir.hpp"
 #if defined(AIRLOCK_WITH_REDIS)
-#include "store/redis/event_fd.hpp"
+#include "store/redis/notify/event_fd.hpp"
 #endif
 
 namespace airlock::base {
@@ -41,7 +41,7 @@ TEST(ADescriptor, OfAMailboxOrAConnectionIsNeitherOneOfThem) {
     for (int fd = 0; fd < 3; ++fd) close(fd);
     if (Mailbox().fd() < 3) _exit(2);
 #if defined(AIRLOCK_WITH_REDIS)
-    if (redis::Bell().fd() < 3) _exit(3);
+    if (redis::EventFd().fd() < 3) _exit(3);
 #endif
     (void)default_label();
     for (int fd = 0; fd < 3; ++fd) {

@@ -57,7 +57,7 @@ class FirstExtents final : public model::Memory {
 // A shard of which everything is known: its time, its draws, its hashes.
 class KnownShard {
  public:
-  Answer admit(const Request& request) { return shard_.admit(request, kHash, kAsker, moment_); }
+  Answer admit(const Request& request) { return shard_.admit(request, kHash, kRequester, moment_); }
   void pause(Duration duration) { shard_.pause("erp", kHash, duration, "monitor", moment_); }
   void set_limit(std::uint32_t limit) { shard_.set_limit("erp", kHash, limit, moment_); }
   void after(Duration duration) {
@@ -82,7 +82,7 @@ class KnownShard {
 
  private:
   static constexpr std::uint32_t kHash = 0x12345678;
-  static constexpr model::Asker kAsker{.owner = 0x0102030405060708};
+  static constexpr model::Requester kRequester{.owner = 0x0102030405060708};
 
   model::Draw draw_{1};
   model::StepContext moment_{.now = 1'000'000'000, .wall = 1'767'225'600'000'000, .draw = draw_};

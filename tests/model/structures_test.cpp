@@ -12,6 +12,7 @@
 
 #include "model/extents.hpp"
 #include "model/index.hpp"
+#include "model/pool.hpp"
 #include "model/records.hpp"
 #include "model/slots.hpp"
 #include "model/support/heap_memory.hpp"

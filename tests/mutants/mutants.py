@@ -35,7 +35,7 @@ MUTANTS = [
         "time_and_fence_contract_test"),
     Mutant(
         "expired-lease-is-renewed", "a lease that is gone comes back: go-redsync#186",
-        "src/model/visits.hpp", "if (moment.now >= gate->next_due) settle(gate, moment);\n  const At<Visit> visit = find",
+        "src/model/visits.hpp", "if (context.now >= gate->next_due) settle(gate, context);\n  const At<Visit> visit = find",
         "const At<Visit> visit = find",
         "time_and_fence_contract_test"),
     Mutant(
@@ -57,8 +57,8 @@ MUTANTS = [
         "shm_lost_wake_process_test"),
     Mutant(
         "who-leaves-keeps-the-slot", "a waiter that gave up holds up the others",
-        "src/model/leases.cpp", "remove_with_refund(gate, visit, moment.now);\n    if (!gate->line.is_empty()) advance(gate, moment);",
-        "remove_with_refund(gate, visit, moment.now);",
+        "src/model/leases.cpp", "remove_with_refund(gate, visit, context.now);\n    if (!gate->line.is_empty()) advance(gate, context);",
+        "remove_with_refund(gate, visit, context.now);",
         "watch_contract_test"),
     Mutant(
         "missed-hand-over-burns-the-rate", "tokens spent on nobody",
@@ -102,7 +102,7 @@ MUTANTS = [
         "validate_test"),
     Mutant(
         "a-bad-request-attaches-first", "a wrong call makes a file",
-        "src/store/sharded/sharded_store.hpp", "self().state([&] { validate(request); })", "self().state([] {})",
+        "src/store/sharded/sharded_store.hpp", "self().attachment([&] { validate(request); })", "self().attachment([] {})",
         "open_store_test"),
     Mutant(
         "the-first-of-a-tree-stays", "the head of the line is one who left",
@@ -115,7 +115,7 @@ MUTANTS = [
         "shm_faults_process_test"),
     Mutant(
         "no-repair-after-a-death", "half a step is believed: boostorg/interprocess#56",
-        "src/store/shm/shard_view.cpp", "if (to_repair) repair(moment);", "if (false && to_repair) repair(moment);",
+        "src/store/shm/shard_view.cpp", "if (to_repair) repair(context);", "if (false && to_repair) repair(context);",
         "shm_crashwalk_process_test"),
     Mutant(
         "the-dead-keep-their-slots", "slots leak on kill -9",
@@ -127,7 +127,7 @@ MUTANTS = [
         "shm_many_processes_process_test"),
     Mutant(
         "an-exit-settles-every-gate", "short processes slow a store with many gates down",
-        "src/model/deaths.cpp", "    for (std::size_t i = 0; i < count; ++i) {\n", "    gates_.for_each([&](Ref ref) { settle(gates_.at(ref), moment); });\n    for (std::size_t i = 0; i < count; ++i) {\n",
+        "src/model/deaths.cpp", "    for (std::size_t i = 0; i < count; ++i) {\n", "    gates_.for_each([&](Ref ref) { settle(gates_.at(ref), context); });\n    for (std::size_t i = 0; i < count; ++i) {\n",
         "deaths_test"),
     Mutant(
         "a-successor-loses-its-holds", "a new process pays for a dead one",
@@ -135,7 +135,7 @@ MUTANTS = [
         "deaths_test"),
     Mutant(
         "empty-gates-are-not-evicted", "new keys are refused in a store full of old ones",
-        "src/model/gates.cpp", "!(evict(moment) && reserve())", "true",
+        "src/model/gates.cpp", "!(evict(context) && reserve())", "true",
         "many_keys_test"),
     Mutant(
         "rates-are-evicted", "a rate is forgotten under pressure",
@@ -163,16 +163,16 @@ MUTANTS = [
         "shm_hostile_test"),
     Mutant(
         "another-time-is-believed", "leases of another time namespace",
-        "src/store/shm/segment.cpp", "if (header.time_namespace != surroundings.time_namespace) {", "if (header.time_namespace != surroundings.time_namespace && header.size == 0) {",
+        "src/store/shm/segment.cpp", "if (header.time_namespace != host.time_namespace) {", "if (header.time_namespace != host.time_namespace && header.size == 0) {",
         "shm_hostile_test"),
     # --- Redis ---
     Mutant(
         "script-cache-is-trusted", "NOSCRIPT after a failover: redisson#4351",
-        "src/store/redis/client.cpp", 'return reply.is_error() && reply.text().starts_with("NOSCRIPT");', "return reply.is_nil() && reply.is_error();",
+        "src/store/redis/exchange.cpp", 'return reply.is_error() && reply.text().starts_with("NOSCRIPT");', "return reply.is_nil() && reply.is_error();",
         "redis_connection_redis_test"),
     Mutant(
         "everything-is-sent-twice", "counted twice after a timeout: express-rate-limit/rate-limit-redis#251",
-        "src/store/redis/client.cpp", "if (twice == Twice::never && error.outcome() != Outcome::nothing_happened) return false;", "(void)twice;",
+        "src/store/redis/retry.cpp", "  if (policy == RetryPolicy::if_nothing_happened && error.outcome() != Outcome::nothing_happened)\n    return false;\n", "  (void)policy;\n",
         "redis_connection_redis_test"),
     Mutant(
         "late-reply-is-the-next-ones", "an answer to somebody else",
@@ -188,11 +188,11 @@ MUTANTS = [
         "shifted_clock_redis_test"),
     Mutant(
         "nobody-hears-for-those-left", "who waits behind one that goes is told late: a wake-up lost",
-        "src/store/redis/subscription.cpp", "    if (!is_idle()) call_thread();\n", "",
+        "src/store/redis/notify/subscription.cpp", "    if (!channels_.has_nobody_to_tell()) reader_.call_thread();\n", "",
         "redis_await_redis_test"),
     Mutant(
         "who-listens-cannot-be-woken", "a cancelled wait goes on until a message comes",
-        "src/store/redis/subscription.cpp", "if (std::this_thread::get_id() != own) sleeper_event_.signal();", "",
+        "src/store/redis/notify/subscription.cpp", "if (std::this_thread::get_id() != own) reader_.sleeper_event().signal();", "",
         "redis_await_redis_test"),
     Mutant(
         "keys-without-a-ttl", "redisson#4007, #4301, #6216",
@@ -212,7 +212,7 @@ MUTANTS = [
         "watch_contract_test"),
     Mutant(
         "wait-is-ignored", "redisson#3994, #4154",
-        "src/store/redis/client.cpp", "done.acknowledged = replicas.integer() >= options_.replicas_ack;", "",
+        "src/store/redis/exchange.cpp", "done.acknowledged = replicas.integer() >= options.replicas_ack;", "",
         "replicas_ack_redis_test"),
     Mutant(
         "sentinels-are-believed", "a replica is taken for the primary: redis-plus-plus#441",
@@ -240,7 +240,7 @@ MUTANTS = [
         "src/admission/attempt.cpp", "    store.leave(gate_, visitor_);\n", "",
         "airlock_test"),
     Mutant(
-        "one-debt-holds-up-all", "a server that is down delays the others",
+        "one-failed-release-delays-all", "a server that is down delays the others",
         "src/admission/release_queue.cpp", "from = queue_.empty() ? failed_ : queue_;", "from = failed_.empty() ? queue_ : failed_;",
         "release_queue_test"),
 ]

@@ -32,14 +32,14 @@ class Examination {
  public:
   Examination(Client& client, const Options& options) : client_(client), options_(options) {}
 
-  std::vector<Finding> findings(const Call& rights, const std::shared_ptr<WakeChannel>& channel) {
+  std::vector<Finding> findings(const Call& rights, const std::function<bool()>& can_hear) {
     const std::vector<NodePtr> nodes = client_.nodes(Deadline(options_.timeout));
     for (const NodePtr& node : nodes) {
       node_ = node.get();
       check_server(nodes.size() > 1);
     }
     check_rights(rights);
-    check_subscription(channel);
+    check_subscription(can_hear);
     return std::move(findings_);
   }
 
@@ -198,7 +198,7 @@ class Examination {
     about_.clear();
     std::set<std::string, std::less<>> denied;
     const Reply failures =
-        client_.run(rights, Client::RetryPolicy::always, Deadline(options_.timeout)).reply;
+        client_.run(rights, RetryPolicy::always, Deadline(options_.timeout)).reply;
     for (std::size_t i = 0; i < failures.size(); ++i) {
       const std::string_view failure = failures.at(i).text();
       if (is_denied(failure)) denied.emplace(failure.substr(0, failure.find(' ')));
@@ -215,8 +215,8 @@ class Examination {
         "let an operator allow them; docs/stores.md has the whole ACL SETUSER line");
   }
 
-  void check_subscription(const std::shared_ptr<WakeChannel>& channel) {
-    if (client_.confirm(channel, Deadline(options_.timeout))) {
+  void check_subscription(const std::function<bool()>& can_hear) {
+    if (can_hear()) {
       return good("it tells who waits (pub/sub)");
     }
     add(Level::problem,
@@ -235,8 +235,8 @@ class Examination {
 }  // namespace
 
 std::vector<Finding> examine(Client& client, const Options& options, const Call& rights,
-                             const std::shared_ptr<WakeChannel>& channel) {
-  return Examination(client, options).findings(rights, channel);
+                             const std::function<bool()>& can_hear) {
+  return Examination(client, options).findings(rights, can_hear);
 }
 
 }  // namespace airlock::redis

@@ -108,8 +108,7 @@ StoreId Identity::learn(const Deadline& deadline) {
 StoreId Identity::read_or_make(const Deadline& deadline) {
   const auto began = Deadline::Clock::now();
   const auto run = [&](const std::string& number) {
-    return parse(
-        client_.run(call(0, number, false), Client::RetryPolicy::always, deadline).reply.text());
+    return parse(client_.run(call(0, number, false), RetryPolicy::always, deadline).reply.text());
   };
   if (const auto id = run("")) return *id;
   const auto took = std::chrono::ceil<Duration>(Deadline::Clock::now() - began);

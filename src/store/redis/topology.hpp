@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "store/redis/notify/subscription.hpp"
 #include "store/redis/options.hpp"
 #include "store/redis/pool.hpp"
 #include "store/redis/slot.hpp"
-#include "store/redis/subscription.hpp"
 
 namespace airlock::redis {
 

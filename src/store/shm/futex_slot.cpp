@@ -15,7 +15,7 @@ FutexSlot::FutexSlot(ProcessRecord& record, std::atomic<std::uint32_t>& taken) n
     place_ = static_cast<std::uint32_t>(std::countr_one(seen));
     if (!*this) return;
   } while (!taken.compare_exchange_weak(seen, seen | 1U << place_));
-  record.slots[place_].store(0);  // What came for the last one.
+  record.futex_slots[place_].store(0);  // What came for the last one.
 }
 
 FutexSlot::~FutexSlot() {
@@ -26,12 +26,12 @@ const std::atomic<std::uint32_t>* FutexSlot::tell(ProcessRecord& record,
                                                   std::uint32_t number) noexcept {
   const std::uint32_t place = number - kFirst;
   if (place >= ProcessRecord::kFutexSlots) return nullptr;
-  record.slots[place].fetch_or(kTold);
-  return &record.slots[place];
+  record.futex_slots[place].fetch_or(kTold);
+  return &record.futex_slots[place];
 }
 
 bool FutexSlot::sleep(Sleeper& sleeper, Instant deadline) {
-  std::atomic<std::uint32_t>& word = record_.slots[place_];
+  std::atomic<std::uint32_t>& word = record_.futex_slots[place_];
   const auto on_wake = [&word] {
     word.fetch_or(kRoused);
     base::futex_wake(word, 1);

@@ -155,7 +155,7 @@ void Process::mark_dead(std::uint32_t number, std::uint32_t incarnation) const n
   record.live.compare_exchange_strong(expected, 0);
 }
 
-// What cannot be asked counts as locked: nobody is buried by mistake.
+// What cannot be asked counts as locked: nobody is marked dead by mistake.
 bool Process::is_locked(std::uint32_t number) const noexcept {
   struct flock lock = byte_lock(F_WRLCK, number);
   return fcntl(segment_.probe(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;

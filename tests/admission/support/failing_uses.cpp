@@ -117,7 +117,7 @@ void await_store(const Store& store) {
 std::string left_behind_by(const FailingUse& use, const Store& store) try {
   await_store(store);
   if (!store.drain(10s)) return use.name + ": drain() waits for a lease that nobody has";
-  if (!store.flush(10s)) return use.name + ": something is still owed";
+  if (!store.flush(10s)) return use.name + ": something is still to be released";
   if (const auto view = store.look(kGate)) {
     if (!view->holders.empty()) return use.name + ": somebody is still inside";
     if (!view->line.empty()) return use.name + ": somebody is still in line";

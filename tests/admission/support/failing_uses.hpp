@@ -22,7 +22,7 @@ struct FailingUse {
 // Runs it. Empty: it was done, or said in an Error what failed; otherwise what else was thrown.
 [[nodiscard]] std::string wrongly_said_by(const FailingUse& use, const Store& store);
 
-// Empty: nobody is inside or in line, nothing is owed, and the use works now.
+// Empty: nobody is inside or in line, nothing is left to release, and the use works now.
 [[nodiscard]] std::string left_behind_by(const FailingUse& use, const Store& store);
 
 }  // namespace airlock

@@ -106,7 +106,7 @@ class RemoteClientsStore final : public internal::ForwardingBackend {
     for (std::size_t i = 0; i < kClients; ++i) {
       clients_.emplace_back([this, i, &options] { serve(arena_.calls[i], options); });
     }
-    segment_.emplace(options, shm::Surroundings::present());
+    segment_.emplace(options, shm::HostIdentity::present());
     caller_ = std::thread([this] {
       while (!stopping_) {
         call_fired();

@@ -10,7 +10,7 @@ import sys
 
 RECORDS = {
     "src/store/shm/layout.hpp": ["shm::Header", "shm::ProcessRecord", "shm::ShardControl"],
-    "src/model/extents.hpp": ["model::PoolHead"],
+    "src/model/pool.hpp": ["model::PoolHead"],
     "src/model/index.hpp": ["model::IndexHead"],
     "src/model/tree.hpp": ["model::Links", "model::Ends"],
     "src/model/records.hpp": ["model::ShardHead", "model::Gate", "model::Tallies", "model::Visit", "model::ByDeadline",

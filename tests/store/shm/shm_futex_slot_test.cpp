@@ -33,7 +33,7 @@ class ChairTest : public ::testing::Test {
 
 TEST_F(ChairTest, WhoIsToldBeforeItSleepsDoesNotSleep) {
   FutexSlot slot(record_, taken_);
-  EXPECT_EQ(FutexSlot::tell(record_, slot.number()), &record_.slots[0]);
+  EXPECT_EQ(FutexSlot::tell(record_, slot.number()), &record_.futex_slots[0]);
   EXPECT_EQ(sleeps(slot), Woken::with_news);
 }
 

@@ -1,10 +1,11 @@
-#include "store/redis/boot_clock.hpp"
+#include "store/redis/store_time.hpp"
 
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
 
 #include <algorithm>
 
 #include "base/immortal.hpp"
+#include "store/call_limit.hpp"
 
 namespace airlock::redis {
 namespace {
@@ -15,6 +16,7 @@ Instant read_clock(clockid_t clock) noexcept {
   return std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec / 1000);
 }
 
+// Time goes on while the host is suspended, as it does on the server.
 class BootClock final : public Clock {
  public:
   Instant now() noexcept override { return read_clock(CLOCK_BOOTTIME); }
@@ -33,6 +35,14 @@ constinit base::Immortal<BootClock> g_boot_clock;
 
 }  // namespace
 
-Clock& boot_clock() noexcept { return g_boot_clock.value; }
+Clock& clock_of(const Options& options) noexcept {
+  return options.stepped != nullptr ? *options.stepped : g_boot_clock.value;
+}
+
+Deadline step_deadline(const Options& options) {
+  if (options.stepped != nullptr) return Deadline(options.timeout);
+  const Duration left = CallLimit::within(options.timeout);
+  return left < options.timeout / 2 ? Deadline(left).cut_short() : Deadline(left);
+}
 
 }  // namespace airlock::redis

@@ -1,4 +1,4 @@
-#include "store/redis/watchers.hpp"
+#include "store/redis/notify/watchers.hpp"
 
 #include <algorithm>
 #include <utility>

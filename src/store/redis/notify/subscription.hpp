@@ -3,19 +3,18 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "store/redis/event_fd.hpp"
+#include "store/redis/notify/channel_table.hpp"
+#include "store/redis/notify/message_stream.hpp"
+#include "store/redis/notify/primary_watch.hpp"
+#include "store/redis/notify/reader_role.hpp"
 #include "store/redis/pool.hpp"
-#include "store/redis/sentinels.hpp"
-#include "store/redis/wake_channel.hpp"
 #include "store/sleeper.hpp"
 
 namespace airlock::redis {
@@ -61,67 +60,53 @@ class Subscription {
   void flush(const WakeChannel& channel, const Deadline& deadline);
 
  private:
-  struct Channel {
-    enum class State { wanted, asked, listening, over };
-    std::shared_ptr<WakeChannel> target;
-    State state = State::wanted;
-    Deadline::Clock::time_point last_needed = Deadline::Clock::now();
-  };
-  using ChannelPtr = std::shared_ptr<Channel>;
+  using ChannelPtr = ChannelTable::Ptr;
+  using State = SubscribedChannel::State;
 
+  // The thread.
   void start();
   void run();
   void listen_once(std::unique_lock<std::mutex>& lock);
-  void listen(Connection& connection);
-  void check_heartbeat(Connection& connection);
-  void subscribe(Connection& connection);
-  void receive(Connection& connection);
-  void handle(const Reply& message);
-  void handle_error(std::string_view error);
-  void tell(WakeChannel& channel, const std::string& payload);
-  void end_idle(Connection& connection);
-  void watch_primary();
-  void end(const ChannelPtr& channel);
-  void set(Channel& channel, Channel::State state);
-  [[nodiscard]] ChannelPtr find(std::string_view name);
-  // Whether the connection has something to read.
-  [[nodiscard]] bool wait_for_events(const Connection& connection,
+  void listen(MessageStream& stream);
+  void close_stream(std::unique_lock<std::mutex>& lock);
+  void subscribe(MessageStream& stream);
+  void end_idle(MessageStream& stream);
+  void check_primary();
+  // Whether the stream has something for the thread to read.
+  [[nodiscard]] bool wait_for_events(const MessageStream& stream,
                                      std::chrono::milliseconds at_most);
   [[nodiscard]] bool is_needed();
+  [[nodiscard]] bool is_for_thread();
   void tell_to_stop() noexcept;
 
-  [[nodiscard]] bool is_idle() const noexcept;
-  [[nodiscard]] bool is_only_one_to_tell(const WakeChannel& channel) const noexcept;
-  [[nodiscard]] bool is_for_thread_to_read();
-  void call_thread() const noexcept;
-  [[nodiscard]] Connection* take_over(const WakeChannel& channel);
-  void read_until(const std::atomic<bool>& woken, Connection& connection, Clock& clock,
+  // What arrives, whoever reads it.
+  void receive(MessageStream& stream);
+  void handle(MessageStream& stream, const Reply& message);
+  void handle_error(MessageStream& stream, std::string_view error);
+  void tell(WakeChannel& channel, const std::string& payload);
+  void end(const ChannelPtr& channel);
+  void set(SubscribedChannel& channel, State state);
+  [[nodiscard]] ChannelPtr find(std::string_view name);
+
+  // A thread that sleeps and reads.
+  [[nodiscard]] MessageStream* take_over(const WakeChannel& channel);
+  void read_until(const std::atomic<bool>& woken, MessageStream& stream, Clock& clock,
                   Instant deadline) noexcept;
   void hand_back() noexcept;
-  void await_hand_back(std::unique_lock<std::mutex>& lock);
 
   Pool& pool_;
   const Options options_;
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // Of all that follows until exchanging_.
   std::condition_variable changed_;
-  std::map<std::string, ChannelPtr, std::less<>> channels_;
-  // Where nobody is to be told nobody reads, and the thread looks once a second.
-  enum class Reader { nobody, thread, sleeper };
-  Reader reader_ = Reader::nobody;
-  Connection* connection_ = nullptr;  // For who takes over.
+  ChannelTable channels_;
+  ReaderRole reader_;
   bool stopping_ = false;
   std::uint64_t flushes_ = 0;
-  const EventFd thread_event_;
-  const EventFd sleeper_event_;  // Of who has taken over.
 
-  std::mutex exchanging_;         // Of who sends or receives there. It has what follows:
-  std::deque<ChannelPtr> asked_;  // in the order of the answers to come,
-  Deadline::Clock::time_point last_heard_{};
-  bool pinged_ = false;  // Since then.
+  std::mutex exchanging_;  // Of who uses the stream. Taken before mutex_.
 
-  std::unique_ptr<Connection> sentinel_;  // Of the thread alone.
-  Deadline::Clock::time_point next_sentinel_{};
+  PrimaryWatch primary_;  // Of the thread alone.
   std::atomic<bool> can_shard_ = true;
   std::weak_ptr<void> owner_;
   std::thread thread_;

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "store/redis/notify/watchers.hpp"
 #include "store/redis/slot.hpp"
-#include "store/redis/watchers.hpp"
 
 namespace airlock::redis {
 

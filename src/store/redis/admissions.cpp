@@ -1,0 +1,166 @@
+#include "store/redis/admissions.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/label.hpp"
+#include "base/quote.hpp"
+#include "store/validate.hpp"
+
+namespace airlock::redis {
+namespace {
+
+[[noreturn]] void throw_other_order(const GateName& gate) {
+  throw InvalidArgument("gate " + base::quoted(gate.view()) +
+                        " has a line with another order; it can change when the line is empty");
+}
+
+[[noreturn]] void throw_other_kind(const GateName& gate) {
+  throw InvalidArgument("this visitor waits at gate " + base::quoted(gate.view()) +
+                        " with another kind of request; it must leave first");
+}
+
+Token token_for(const Request& request, StoreId id) {
+  return {.store = id, .gate = request.gate, .visitor = request.visitor};
+}
+
+// What a visitor already had when it asked stays as it was.
+bool is_to_be_undone(const StepResult& result, const Granted& granted) {
+  return !result.acknowledged && (!granted.repeated || result.perhaps_twice);
+}
+
+// Rates alone leave nothing that a second question would find.
+RetryPolicy policy_for(const Request& request) {
+  return request.permits || request.dedupe != Duration(0) ? RetryPolicy::always
+                                                          : RetryPolicy::if_nothing_happened;
+}
+
+}  // namespace
+
+// And whether it makes a difference that nobody has heard that it is the visitor's turn.
+void Admissions::add_request(Call& call, const Request& request, bool is_heard) const {
+  const bool confirmed = is_heard && request.hold == Hold::bound && notifications_.counts_hearers();
+  call.add(pack_request(request, confirmed)).add(pack_rates(request.rates));
+  call.add(request.label.empty() ? base::default_label() : request.label);
+}
+
+Answer Admissions::admit(const Request& request) {
+  validate(request);
+  const Deadline until = runner_.deadline();
+  const StoreId id = identity_.get(until);
+  const Notifications::Expectation expected = notifications_.expect(request);
+  Call admit = calls_.make(Step::admit, request.gate);
+  admit.add(pack_visitor(request.visitor)).add(expected.channel());
+  add_request(admit, request, expected.is_heard());
+
+  const StepResult result = runner_.ask(admit, {&request.gate, 1}, until, policy_for(request));
+  Unpacker fields = result.fields();
+  switch (result.head.kind) {
+    case AnswerKind::granted: {
+      Granted granted = read_granted(fields, token_for(request, id));
+      if (!granted.repeated) expected.tell_own();
+      if (is_to_be_undone(result, granted)) undo({&request, 1}, {&granted, 1});
+      return granted;
+    }
+    case AnswerKind::queued:
+      return read_queued(fields);
+    case AnswerKind::refused:
+      expected.tell_own();
+      return read_refused(fields);
+    case AnswerKind::other_order:
+      throw_other_order(request.gate);
+    default:
+      throw_other_kind(request.gate);
+  }
+}
+
+GroupAnswer Admissions::admit_all(std::span<const Request> requests) {
+  validate_group(requests);
+  const Deadline until = runner_.deadline();
+  const StoreId id = identity_.get(until);
+  const Notifications::Expectation expected = notifications_.expect_all(requests);
+  std::vector<GateName> gates;
+  for (const Request& request : requests) gates.push_back(request.gate);
+  Call admit = calls_.make(Step::admit_all, gates);
+  admit.add(pack_visitor(requests.front().visitor)).add(expected.channel());
+  for (const Request& request : requests) add_request(admit, request, expected.is_heard());
+
+  const StepResult result = runner_.ask(admit, gates, until, RetryPolicy::always);
+  Unpacker fields = result.fields();
+  GroupAnswer answer;
+  if (result.head.kind == AnswerKind::granted) {
+    for (const Request& request : requests) {
+      answer.granted.push_back(read_granted(fields, token_for(request, id)));
+    }
+    if (is_to_be_undone(result, answer.granted.front())) undo(requests, answer.granted);
+    return answer;
+  }
+  answer.at = fields.whole<std::size_t>();
+  if (answer.at >= requests.size()) throw refusal_of("a group's reply makes no sense");
+  if (result.head.kind == AnswerKind::other_order) throw_other_order(gates[answer.at]);
+  if (result.head.kind == AnswerKind::other_kind) throw_other_kind(gates[answer.at]);
+  if (result.head.kind == AnswerKind::queued) {
+    answer.because = read_queued(fields);
+  } else {
+    answer.because = read_refused(fields);
+  }
+  return answer;
+}
+
+void Admissions::undo(std::span<const Request> requests, std::span<const Granted> granted) {
+  Outcome outcome = Outcome::nothing_happened;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    try {
+      if (requests[i].permits) (void)leases_.release(granted[i].token);
+      if (!requests[i].rates.empty()) refund(requests[i]);
+    } catch (const StoreError&) {
+      outcome = Outcome::unknown;
+    }
+  }
+  throw too_few_replicas(outcome);
+}
+
+bool Admissions::leave(const GateName& gate, const VisitorId& visitor) {
+  Call leave = calls_.make(Step::leave, gate);
+  leave.add(pack_visitor(visitor)).add("0");
+  const bool left = runner_.run(leave, gate).happened();
+  notifications_.tell_own(gate, visitor);
+  return left;
+}
+
+void Admissions::refund(const Request& request) {
+  validate(request);
+  Call refund = calls_.make(Step::refund, request.gate);
+  refund.add(pack_rates(request.rates)).add_number(request.cost);
+  (void)runner_.run(refund, request.gate, RetryPolicy::if_nothing_happened);
+}
+
+// --- waiting ---
+
+bool Admissions::ask_for_changes(const GateName& gate, const VisitorId& visitor,
+                                 std::string_view channel) {
+  const bool counts = !channel.empty() && notifications_.counts_hearers();
+  Call watch = calls_.make(Step::watch, gate);
+  watch.add(pack_visitor(visitor)).add(channel).add(counts ? "1" : "0");
+  return runner_.run(watch, gate).fields().flag();
+}
+
+bool Admissions::watch(const GateName& gate, const VisitorId& visitor,
+                       std::function<void()> changed) {
+  const auto ask = [&](std::string_view channel) {
+    return ask_for_changes(gate, visitor, channel);
+  };
+  return notifications_.watch(gate, visitor, std::move(changed), std::ref(ask));
+}
+
+bool Admissions::await(const GateName& gate, const VisitorId& visitor,
+                       const std::shared_ptr<Sleeper>& sleeper, Instant deadline) {
+  const auto ask = [&](std::string_view channel) {
+    return ask_for_changes(gate, visitor, channel);
+  };
+  return notifications_.await(gate, visitor, sleeper, deadline, std::ref(ask));
+}
+
+}  // namespace airlock::redis
