@@ -1,5 +1,5 @@
-// expect: # TYPE airlock_admitted_total counter
-// expect: airlock_admitted_total\{gate="erp"\} 2
+// expect: # TYPE airlock_granted_total counter
+// expect: airlock_granted_total\{gate="erp"\} 2
 // expect: airlock_refused_total\{gate="erp",reason="full"\} 1
 // expect: airlock_wait_seconds_bucket\{gate="erp",le="\+Inf"\} 2
 // expect: airlock_in_use\{gate="erp"\} 2

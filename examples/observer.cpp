@@ -1,5 +1,5 @@
-// expect: erp accepted
-// expect: erp rejected: full
+// expect: erp granted
+// expect: erp refused: full
 // Observing what a gate decides, for a log or for your own counters.
 
 #include "airlock/observer.hpp"
@@ -14,7 +14,7 @@ int main() {
   // [observer]
   const auto log = [](const airlock::Event& event) {
     std::cout << event.gate << " " << airlock::to_text(event.kind);
-    if (event.kind == airlock::Event::Kind::rejected) {
+    if (event.kind == airlock::Event::Kind::refused) {
       std::cout << ": " << airlock::to_text(event.reason);
     }
     std::cout << "\n";

@@ -11,7 +11,7 @@ namespace airlock {
 
 // Writes what the store counts, in the text format of Prometheus:
 //
-//   airlock_admitted_total{gate}              airlock_in_use{gate}
+//   airlock_granted_total{gate}               airlock_in_use{gate}
 //   airlock_refused_total{gate,reason}        airlock_limit{gate}
 //   airlock_leases_lost_total{gate,reason}    airlock_holders{gate}
 //   airlock_handovers_missed_total{gate}      airlock_waiting{gate}

@@ -15,9 +15,9 @@ namespace airlock {
 // What an object has to tell.
 struct Event {
   enum class Kind : std::uint8_t {
-    accepted,        // In, after `waited`.
+    granted,         // In, after `waited`.
     queued,          // Told to wait, once per entry; `position` in the line.
-    rejected,        // Refused for `reason`, after `waited`.
+    refused,         // For `reason`, after `waited`.
     let_past,        // The store failed and the outage policy let it in unguarded.
     failed,          // The store failed and the call with it.
     release_failed,  // Giving back after a call failed; its value or exception is kept.
@@ -32,8 +32,8 @@ struct Event {
 };
 
 [[nodiscard]] constexpr const char* to_text(Event::Kind kind) noexcept {
-  constexpr const char* kTexts[] = {"accepted", "queued",         "rejected", "let_past",
-                                    "failed",   "release_failed", "lost"};
+  constexpr const char* kTexts[] = {"granted", "queued",         "refused", "let_past",
+                                    "failed",  "release_failed", "lost"};
   return kTexts[static_cast<std::uint8_t>(kind)];
 }
 

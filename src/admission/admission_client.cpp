@@ -117,11 +117,11 @@ Outcome<Lease> AdmissionClient::try_enter(const GateName& gate, const Ask& ask) 
     const Answer answer = store_->admit(request(gate, visitor, ask));
     if (const auto* granted = std::get_if<Granted>(&answer)) {
       Lease lease = take(*granted, sent);
-      tell({.kind = Event::Kind::accepted, .gate = gate.view()});
+      tell({.kind = Event::Kind::granted, .gate = gate.view()});
       return lease;
     }
     const auto& refused = std::get<Refused>(answer);
-    tell({.kind = Event::Kind::rejected, .gate = gate.view(), .reason = refused.reason});
+    tell({.kind = Event::Kind::refused, .gate = gate.view(), .reason = refused.reason});
     return refused;
   } catch (const StoreError& error) {
     const bool perhaps = error.outcome() == StoreError::Outcome::unknown;
@@ -145,7 +145,7 @@ Outcome<Lease> AdmissionClient::without_store(const GateName& gate, const Ask& a
   if (options_.outage == Outage::local) {
     Outcome<Lease> lease = local().try_enter(gate, {.label = ask.label});
     if (!lease) {
-      tell({.kind = Event::Kind::rejected, .gate = gate.view(), .reason = lease.error().reason});
+      tell({.kind = Event::Kind::refused, .gate = gate.view(), .reason = lease.error().reason});
       return lease;
     }
     tell({.kind = Event::Kind::let_past, .gate = gate.view()});
@@ -192,10 +192,10 @@ Answer AdmissionClient::admit(const GateName& gate, const VisitorId& visitor, co
   if (keeper().is_closing()) throw_closed(gate);
   const Answer answer = this->ask(gate, visitor, ask, kind);
   if (const auto* granted = std::get_if<Granted>(&answer); granted && !granted->repeated) {
-    tell({.kind = Event::Kind::accepted, .gate = gate.view()});
+    tell({.kind = Event::Kind::granted, .gate = gate.view()});
   }
   if (const auto* refused = std::get_if<Refused>(&answer)) {
-    tell({.kind = Event::Kind::rejected, .gate = gate.view(), .reason = refused->reason});
+    tell({.kind = Event::Kind::refused, .gate = gate.view(), .reason = refused->reason});
   }
   return answer;
 }

@@ -62,9 +62,9 @@ void Attempt::decide(Outcome<Lease> outcome) {
   queued_.reset();
   outcome_ = std::move(outcome);
   if (outcome_->has_value()) {
-    client_.tell({.kind = Event::Kind::accepted, .gate = gate_.view(), .waited = waited()});
+    client_.tell({.kind = Event::Kind::granted, .gate = gate_.view(), .waited = waited()});
   } else {
-    client_.tell({.kind = Event::Kind::rejected,
+    client_.tell({.kind = Event::Kind::refused,
                   .gate = gate_.view(),
                   .waited = waited(),
                   .reason = outcome_->error().reason});

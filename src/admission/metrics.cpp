@@ -126,7 +126,7 @@ void write_metrics(const Store& store, std::ostream& out,
                    const std::function<bool(std::string_view gate)>& include) {
   const Gates gates = read(store, include);
   Text text;
-  write_counter(text, gates, "airlock_admitted_total", "Admissions.",
+  write_counter(text, gates, "airlock_granted_total", "Admissions.",
                 [](const Gate& gate) { return gate.counters.granted; });
   write_refused(text, gates);
   write_waits(text, gates);

@@ -440,7 +440,7 @@ TEST_P(AirlockTest, TheObserverHearsEveryDecision) {
   const Airlock airlock(store_, kGate, {.limit = 1, .observer = log});
   const Outcome<Lease> holder = airlock.try_enter();
   (void)airlock.try_enter();
-  EXPECT_THAT(log->kinds(), ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::rejected));
+  EXPECT_THAT(log->kinds(), ::testing::ElementsAre(Event::Kind::granted, Event::Kind::refused));
   EXPECT_EQ(log->last().reason, Reason::full);
 }
 

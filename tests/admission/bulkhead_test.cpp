@@ -112,7 +112,7 @@ TEST_P(BulkheadTest, KeepsTheValueWhenTheReleaseFails) {
   });
   EXPECT_EQ(value, 7);
   EXPECT_THAT(log->kinds,
-              ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::release_failed));
+              ::testing::ElementsAre(Event::Kind::granted, Event::Kind::release_failed));
 }
 
 TEST_P(BulkheadTest, TheLeaseIsRenewedWhileTheCallableRuns) {

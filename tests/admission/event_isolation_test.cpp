@@ -96,7 +96,7 @@ TEST_P(EventIsolationTest, TheObserverHearsOfEachKey) {
   const EventIsolation isolation(store_, {.max_wait = 0s, .observer = log});
   const Lease lease = isolation.lock(key(1));
   EXPECT_THROW((void)isolation.lock(key(1)), EventIsolationTimeout);
-  EXPECT_THAT(log->kinds(), ::testing::ElementsAre(Event::Kind::accepted, Event::Kind::rejected));
+  EXPECT_THAT(log->kinds(), ::testing::ElementsAre(Event::Kind::granted, Event::Kind::refused));
   EXPECT_EQ(log->last().gate, gate_name("events", "fsm:2:1").text());
 }
 

@@ -73,7 +73,7 @@ TEST_P(Metrics, OfAnEmptyStoreNameTheFamiliesOnly) {
     EXPECT_EQ(family.samples.size(), samples) << family.name;
   }
   EXPECT_THAT(names,
-              ElementsAre("airlock_admitted_total", "airlock_refused_total", "airlock_wait_seconds",
+              ElementsAre("airlock_granted_total", "airlock_refused_total", "airlock_wait_seconds",
                           "airlock_in_use", "airlock_limit", "airlock_holders", "airlock_waiting",
                           "airlock_unreadable_gates", "airlock_leases_lost_total",
                           "airlock_handovers_missed_total", "airlock_abandoned_total"));
@@ -107,11 +107,11 @@ TEST_P(Metrics, CountAdmissionsAndWhatIsInUse) {
   enters("bob");
   enters("ann", "other");
   waits("cid");
-  EXPECT_EQ(value("airlock_admitted_total", {{"gate", "erp"}}), 2);
+  EXPECT_EQ(value("airlock_granted_total", {{"gate", "erp"}}), 2);
   EXPECT_EQ(value("airlock_in_use", {{"gate", "erp"}}), 2);
   EXPECT_EQ(value("airlock_limit", {{"gate", "erp"}}), 2);
   EXPECT_EQ(value("airlock_waiting", {{"gate", "erp"}}), 1);
-  EXPECT_EQ(value("airlock_admitted_total", {{"gate", "other"}}), 1);
+  EXPECT_EQ(value("airlock_granted_total", {{"gate", "other"}}), 1);
   EXPECT_EQ(value("airlock_waiting", {{"gate", "other"}}), 0);
 }
 
@@ -171,7 +171,7 @@ TEST_P(Metrics, TellHowLongThoseAdmittedHadWaited) {
 TEST_P(Metrics, HaveNoLimitWhereNobodyAskedForPermits) {
   const std::vector<Rate> rates{Rate::parse("10/s")};
   (void)store().admit({.gate = "api", .visitor = VisitorId::random(), .rates = rates});
-  EXPECT_EQ(value("airlock_admitted_total", {{"gate", "api"}}), 1);
+  EXPECT_EQ(value("airlock_granted_total", {{"gate", "api"}}), 1);
   EXPECT_EQ(value("airlock_limit", {{"gate", "api"}}), -1);
   store().set_limit("closed", 0);
   EXPECT_EQ(value("airlock_limit", {{"gate", "closed"}}), 0);
@@ -186,7 +186,7 @@ TEST_P(Metrics, ShowTheLimitInEffect) {
 TEST_P(Metrics, ComeInTheOrderOfTheGatesAndAlwaysTheSame) {
   for (const char* gate : {"zoo", "a.b", "group/x", "A"}) enters("ann", gate);
   std::vector<std::string> gates;
-  for (const auto& [gate, number] : values("airlock_admitted_total", "gate")) gates.push_back(gate);
+  for (const auto& [gate, number] : values("airlock_granted_total", "gate")) gates.push_back(gate);
   EXPECT_THAT(gates, ElementsAre("A", "a.b", "group/x", "zoo"));
   EXPECT_EQ(text(), text());
 }

@@ -136,7 +136,7 @@ TEST_P(WithoutThreads, ALossIsToldLater) {
     ASSERT_TRUE(store_.lose(lease->token()));
     pass(3s);
     EXPECT_FALSE(lease->valid());
-    EXPECT_EQ(log->last().kind, Event::Kind::accepted);
+    EXPECT_EQ(log->last().kind, Event::Kind::granted);
   }
   pass(1s);
   EXPECT_TRUE(eventually([&] { return log->last().kind == Event::Kind::lost; }));

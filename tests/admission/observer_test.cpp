@@ -49,7 +49,7 @@ TEST_P(ObserverTest, MayBeAPlainCallable) {
                                     }});
   const Outcome<Lease> first = erp.try_enter();
   const Outcome<Lease> second = erp.try_enter();
-  EXPECT_THAT(heard, ElementsAre(Kind::accepted, Kind::rejected));
+  EXPECT_THAT(heard, ElementsAre(Kind::granted, Kind::refused));
 }
 
 TEST_P(ObserverTest, HearsOfAWaitFromBeginningToEnd) {
@@ -61,8 +61,8 @@ TEST_P(ObserverTest, HearsOfAWaitFromBeginningToEnd) {
   EXPECT_FALSE(second.wait());
   holder->release();
   EXPECT_TRUE(first.wait());
-  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted, Kind::queued, Kind::queued, Kind::rejected,
-                                         Kind::accepted));
+  EXPECT_THAT(log_->kinds(),
+              ElementsAre(Kind::granted, Kind::queued, Kind::queued, Kind::refused, Kind::granted));
   const auto lines = log_->lines();
   EXPECT_EQ(lines[1].position, 1U);
   EXPECT_EQ(lines[2].position, 2U);
@@ -80,7 +80,7 @@ TEST_P(ObserverTest, HearsOnceThatALeaseIsLost) {
   EXPECT_EQ(log_->last().gate, kGate);
   EXPECT_TRUE(lost.stop_requested());
   pass(60s, 2);  // airlock-keep and airlock-alarm
-  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted, Kind::lost));
+  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::granted, Kind::lost));
 }
 
 TEST_P(ObserverTest, HearsOnceThoughARenewalIsRefusedAfterTheAlarm) {
@@ -99,7 +99,7 @@ TEST_P(ObserverTest, HearsOnceThoughARenewalIsRefusedAfterTheAlarm) {
   turnstile.open();
   ASSERT_TRUE(eventually([&] { return clock_.waiting() >= 2; }));
   clock_.advance(1s);
-  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted, Kind::lost));
+  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::granted, Kind::lost));
 }
 
 TEST_P(ObserverTest, HearsOfALossAlsoWhereNobodyAskedForIt) {
@@ -122,7 +122,7 @@ TEST_P(ObserverTest, HearsThatMaxHoldHasEnded) {
   const Airlock erp(store_, kGate, {.limit = 1, .ttl = 30s, .max_hold = 40s, .observer = log_});
   const Outcome<Lease> lease = erp.try_enter();
   pass(39s);
-  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted));
+  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::granted));
   pass(1s);
   EXPECT_TRUE(eventually([&] { return log_->last().kind == Kind::lost; }));
 }
@@ -133,13 +133,13 @@ TEST_P(ObserverTest, HearsNothingOfALeaseThatWasGivenBack) {
   const Outcome<Lease> other = Airlock(store_, "other", {.limit = 1}).try_enter();
   lease->release();
   pass(60s);
-  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted));
+  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::granted));
 }
 
 TEST_P(ObserverTest, HearsWhichGateWasNotGivenBack) {
   const KeyedBulkhead tenants(store_, "vendor", {.limit = 1, .observer = log_});
   tenants.call("acme", [&] { store_.fail_next(1, StoreError::Kind::busy); });
-  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::accepted, Kind::release_failed));
+  EXPECT_THAT(log_->kinds(), ElementsAre(Kind::granted, Kind::release_failed));
   EXPECT_EQ(log_->last().gate, tenants.gate("acme").text());
 }
 
@@ -158,7 +158,7 @@ TEST_P(ObserverTest, HearsWhatAnOutagePolicyDoes) {
     EXPECT_EQ(log_->last().kind, Kind::let_past);
     EXPECT_EQ(log_->last().gate, "local");
     EXPECT_FALSE(local.enter());
-    EXPECT_EQ(log_->last().kind, Kind::rejected);
+    EXPECT_EQ(log_->last().kind, Kind::refused);
     EXPECT_EQ(log_->last().reason, Reason::full);
   }
   EXPECT_TRUE(local.enter()) << "what was let past was given back";
@@ -171,16 +171,16 @@ TEST_P(ObserverTest, MayThrowWheneverItIsTold) {
   const std::uint64_t before = observer_failures();
   const Bulkhead erp(store_, kGate, {.limit = 1, .max_wait = 1h, .observer = thrower});
   {
-    const Lease lease = erp.acquire();  // accepted
+    const Lease lease = erp.acquire();  // granted
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_FALSE(erp.try_acquire_for(1h, {.stop = stop.get_token()}));  // queued, rejected
+    EXPECT_FALSE(erp.try_acquire_for(1h, {.stop = stop.get_token()}));  // queued, refused
     const std::stop_token lost = lease.lost();
     store_.revoke(kGate, {}, Revoke::now);
     EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
     EXPECT_TRUE(eventually([&] { return observer_failures() == before + 4; }));  // lost
   }
-  erp.call([&] { store_.fail_next(1, StoreError::Kind::busy); });  // accepted, release_failed
+  erp.call([&] { store_.fail_next(1, StoreError::Kind::busy); });  // granted, release_failed
   EXPECT_EQ(observer_failures(), before + 6);
   EXPECT_EQ(waiting(kGate), 0U);
 }
@@ -240,7 +240,7 @@ TEST_P(ObserverTest, MayEnterAndLookWhileItIsTold) {
   std::optional<Airlock> erp;
   int depth = 0;
   const auto again = does([&](const Event& event) {
-    if (event.kind != Kind::accepted || ++depth > 3) return;
+    if (event.kind != Kind::granted || ++depth > 3) return;
     const Outcome<Lease> inner = erp->try_enter();
     EXPECT_TRUE(inner);
     EXPECT_GE(holders(kGate), 2U);

@@ -176,7 +176,7 @@ class Asking(CommandCase):
             self.assertEqual(waiter.wait(30), 0)
         text = self.output("metrics")
         self.assertNotRegex(text, r'airlock_refused_total\{.*reason="full".*\} [1-9]')
-        self.assertIn('airlock_admitted_total{gate="x"} 5', text)
+        self.assertIn('airlock_granted_total{gate="x"} 5', text)
 
     def test_the_name_may_follow_the_dashes(self):
         self.assertEqual(self.output("run", "--", "x", "echo", "-n", "a"), "a")

@@ -299,7 +299,7 @@ class Operators(CommandCase):
         self.output("run", "x", "true")
         self.output("run", "y", "true")
         text = self.output("metrics", "--match", "x*")
-        self.assertIn('airlock_admitted_total{gate="x"} 1', text)
+        self.assertIn('airlock_granted_total{gate="x"} 1', text)
         self.assertNotIn('gate="y"', text)
 
 

@@ -71,7 +71,7 @@ struct alignas(64) ProcessRecord {
   Shared<std::uint32_t> pid;   // For people; means nothing to this store.
   alignas(64) Shared<std::uint32_t> news;  // Raised with every notice; its own thread sleeps on it.
   Shared<std::uint32_t> overflow;          // There were more notices than places.
-  std::array<Shared<std::uint32_t>, kNotices> notices;   // Numbers of watches + 1.
+  std::array<Shared<std::uint32_t>, kNotices> notices;         // Numbers of watches + 1.
   std::array<Shared<std::uint32_t>, kFutexSlots> futex_slots;  // Threads that wait sleep on these.
   // For each shard, where the list of this place's bound visits begins: a Ref + 1. Guarded by the
   // lock of the shard, and kept when another process takes the place.
