@@ -64,7 +64,7 @@ Keeper& AdmissionClient::keeper() { return *shared_keeper(); }
 
 void AdmissionClient::throw_closed(const GateName& gate) {
   throw StoreError(StoreError::Kind::closed, StoreError::Outcome::nothing_happened,
-                   "gate " + base::quoted(gate.view()) + ": this process kind closed the store");
+                   "gate " + base::quoted(gate.view()) + ": this process has closed the store");
 }
 
 Request AdmissionClient::request(const GateName& gate, const VisitorId& visitor,
@@ -126,7 +126,7 @@ Outcome<Lease> AdmissionClient::try_enter(const GateName& gate, const Ask& ask) 
   } catch (const StoreError& error) {
     const bool perhaps = error.outcome() == StoreError::Outcome::unknown;
     if (perhaps && permits_) give_up(gate, visitor);
-    return without_store(gate, ask, error);
+    return apply_outage_policy(gate, ask, error);
   }
 }
 
@@ -136,8 +136,8 @@ Outcome<Lease> AdmissionClient::enter(const GateName& gate, const Ask& ask, Dura
 }
 
 // The outage policy (outage.hpp). Called while the StoreError is being handled.
-Outcome<Lease> AdmissionClient::without_store(const GateName& gate, const Ask& ask,
-                                              const StoreError& cause) {
+Outcome<Lease> AdmissionClient::apply_outage_policy(const GateName& gate, const Ask& ask,
+                                                    const StoreError& cause) {
   if (options_.outage == Outage::closed || cause.kind() != StoreError::Kind::unavailable) {
     tell({.kind = Event::Kind::failed, .gate = gate.view()});
     seal::throw_not_asked(gate, cause);

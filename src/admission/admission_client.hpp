@@ -51,8 +51,8 @@ class AdmissionClient {
   void give_back(const Granted& granted, Instant sent) noexcept;
   // Ends in the background whatever a visitor has at the gate whom only this object knows.
   void give_up(const GateName& gate, const VisitorId& visitor) noexcept;
-  [[nodiscard]] Outcome<Lease> without_store(const GateName& gate, const Ask& ask,
-                                             const StoreError& cause);
+  [[nodiscard]] Outcome<Lease> apply_outage_policy(const GateName& gate, const Ask& ask,
+                                                   const StoreError& cause);
   [[nodiscard]] AdmissionClient& local();
 
   std::shared_ptr<Backend> store_;

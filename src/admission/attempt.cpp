@@ -27,7 +27,7 @@ Refused late(const Queued& queued, Duration waited) {
 
 // Where nobody may have told it: the sooner the nearer it is to the head, and early enough to take
 // what it was handed.
-Duration next_recheck(const Backend::Recheck& recheck, const Queued& queued,
+Duration next_recheck(const Backend::RecheckIntervals& recheck, const Queued& queued,
                       Duration claim_window) {
   if (recheck.others == kForever) return queued.position == 1 ? recheck.head : kForever;
   const Duration head = std::min(recheck.head, recheck.others);
@@ -102,7 +102,7 @@ void Attempt::note(const Queued& queued, Duration claim_window) {
   const bool is_new = !queued_;
   const bool moves = is_new || queued.position < queued_->position;
   queued_ = queued;
-  const Backend::Recheck recheck = client_.keeper().store().recheck();
+  const Backend::RecheckIntervals recheck = client_.keeper().store().recheck_intervals();
   overdue_ = moves ? recheck.overdue : saturating_add(overdue_, overdue_);
   // The longer the wait, the less exactly its end is known.
   const Duration late = std::max(overdue_, std::min(queued.eta, claim_window) / 2);
@@ -150,7 +150,7 @@ void Attempt::note(const StoreError& error, bool failed_before) {
   } else if (queued_ && may_ask_again && !failed_before) {
     give_up();
   } else {
-    outcome_ = client_.without_store(gate_, ask_, error);
+    outcome_ = client_.apply_outage_policy(gate_, ask_, error);
   }
 }
 

@@ -118,7 +118,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   // Who waits without a thread (async_entries.hpp).
   [[nodiscard]] AsyncEntries& async_entries();
 
-  // What ends the work of this process at the store (airlock/shutdown.hpp).
+  // What ends the work of this process at the store (Store::close).
   static void close(const std::shared_ptr<Backend>& store);
   [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
   [[nodiscard]] bool is_closing() const noexcept { return closing_.stop_requested(); }

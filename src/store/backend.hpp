@@ -88,12 +88,12 @@ class AIRLOCK_EXPORT Backend {
   // How often a waiter should ask although nobody called: at the head of the line, and behind it at
   // least, unless for ever; and how long after its turn should have come, first, where calls may be
   // lost.
-  struct Recheck {
+  struct RecheckIntervals {
     Duration head = kForever;
     Duration others = kForever;
     Duration overdue = kForever;
   };
-  [[nodiscard]] virtual Recheck recheck() const noexcept = 0;
+  [[nodiscard]] virtual RecheckIntervals recheck_intervals() const noexcept = 0;
   virtual void collect() = 0;
   [[nodiscard]] virtual std::vector<Finding> examine();
 };

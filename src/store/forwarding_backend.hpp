@@ -15,7 +15,7 @@ namespace airlock::internal {
 //
 // before() and after() meet the steps that ask or change the store's state, by name, and may throw:
 // the step then does not happen, or its caller does not learn of it. They do not meet id, clock,
-// is_local, recheck, watch, unwatch, await and release_soon.
+// is_local, recheck_intervals, watch, unwatch, await and release_soon.
 class ForwardingBackend : public Backend {
  private:
   template <typename Step>
@@ -120,7 +120,9 @@ class ForwardingBackend : public Backend {
                            const std::shared_ptr<Sleeper>& sleeper, Instant deadline) override {
     return inner_->await(gate, visitor, sleeper, deadline);
   }
-  [[nodiscard]] Recheck recheck() const noexcept override { return inner_->recheck(); }
+  [[nodiscard]] RecheckIntervals recheck_intervals() const noexcept override {
+    return inner_->recheck_intervals();
+  }
   void collect() override {
     perform("collect", [&] { inner_->collect(); });
   }

@@ -153,6 +153,7 @@ TEST_P(AirlockTest, CloseEndsTheWait) {
         (void)airlock.enter();
       } catch (const StoreError& error) {
         closed = error.kind() == StoreError::Kind::closed;
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("this process has closed the store"));
       }
     });
     store_.close();

@@ -144,7 +144,7 @@ TEST_F(FaultyStoreTest, WatchesAndHousekeepingNeverFail) {
   EXPECT_NO_THROW((void)store_.watch("erp", VisitorId::named("a"), [] {}));
   EXPECT_NO_THROW(store_.unwatch("erp", VisitorId::named("a")));
   EXPECT_NO_THROW(store_.collect());
-  EXPECT_NO_THROW((void)internal::backend_of(store_)->recheck());
+  EXPECT_NO_THROW((void)internal::backend_of(store_)->recheck_intervals());
   EXPECT_EQ(store_.calls(), 0U);
 }
 

@@ -112,7 +112,7 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, Attachment, 
     unused = step.view().watchers.remove(visit.ref, {gate.view(), visitor}, step.guard().lock());
   }
 
-  Recheck recheck() const noexcept override { return {}; }
+  RecheckIntervals recheck_intervals() const noexcept override { return {}; }
 
  private:
   friend ShardedStore;

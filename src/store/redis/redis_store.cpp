@@ -83,7 +83,7 @@ class RedisStore final : public internal::Backend, public Servers {
     process().notifications.unwatch(gate, visitor);
   }
   // Messages may be lost.
-  Recheck recheck() const noexcept override {
+  RecheckIntervals recheck_intervals() const noexcept override {
     return {.head = std::chrono::milliseconds(250), .overdue = std::chrono::milliseconds(20)};
   }
 

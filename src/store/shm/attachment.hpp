@@ -61,7 +61,9 @@ class Attachment {
   void listen();
 
   // Where the calling thread may sleep instead.
-  [[nodiscard]] FutexSlot slot() noexcept { return FutexSlot(process_.record(), chairs_taken_); }
+  [[nodiscard]] FutexSlot slot() noexcept {
+    return FutexSlot(process_.record(), futex_slots_taken_);
+  }
 
   // After a step, unlocked. Whether any of those is dead.
   void deliver(const ShardView::Told& told) noexcept;
@@ -96,7 +98,7 @@ class Attachment {
   std::mutex starting_;
   bool started_ = false;               // Has a thread, or had one.
   std::atomic<bool> listens_ = false;  // It runs.
-  std::atomic<std::uint32_t> chairs_taken_ = 0;
+  std::atomic<std::uint32_t> futex_slots_taken_ = 0;
   std::thread thread_;
   std::shared_ptr<Attachment> self_;  // Until it is closed.
 

@@ -46,7 +46,7 @@ Descriptor take_file(const Segment& segment) {
   Descriptor fd = segment.reopen();
   if (fd) return fd;
   throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
-                   "shared memory " + segment.file().path() + ": removed in this context");
+                   "shared memory " + segment.file().path() + ": removed in this moment");
 }
 
 }  // namespace

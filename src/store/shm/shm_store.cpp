@@ -99,7 +99,7 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, Attachment, ShardV
   }
 
   // A death is seen at the latest when the head of a line asks again.
-  Recheck recheck() const noexcept override {
+  RecheckIntervals recheck_intervals() const noexcept override {
     return {.head = std::chrono::milliseconds(25), .others = std::chrono::seconds(1)};
   }
 

@@ -50,7 +50,7 @@ namespace airlock::redis {
 //       and no answer to PING, another primary
 //
 //   When a channel is over a message may have been lost: everybody who watches there is called and
-//   asks again. A message that is lost without that is found out by Backend::recheck().
+//   asks again. A message that is lost without that is found out by Backend::recheck_intervals().
 //
 // Who reads the stream (ReaderRole). A thread that waits alone reads by itself, so that a message
 // wakes one thread instead of two:
