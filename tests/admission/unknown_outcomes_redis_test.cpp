@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ChaosProxy;
 using testing::RedisServer;
-using StepContext = std::chrono::steady_clock::time_point;
+using TimePoint = std::chrono::steady_clock::time_point;
 
 constexpr Duration kTimeout = 200ms;
 
@@ -175,7 +175,7 @@ TEST_F(UnknownOutcomes, OfAWaiterKeepItNoLongerThanItWouldWait) {
     Duration took{0};
     std::jthread waiter([&] {
       const auto kept_before = testing::cpu_wait();
-      const StepContext start = std::chrono::steady_clock::now();
+      const TimePoint start = std::chrono::steady_clock::now();
       try {
         EXPECT_FALSE(airlock.try_enter_for(600ms));
       } catch (const SealAcquiringError&) {  // NOLINT(bugprone-empty-catch): as well

@@ -57,12 +57,14 @@ class FirstExtents final : public model::Memory {
 // A shard of which everything is known: its time, its draws, its hashes.
 class KnownShard {
  public:
-  Answer admit(const Request& request) { return shard_.admit(request, kHash, kRequester, moment_); }
-  void pause(Duration duration) { shard_.pause("erp", kHash, duration, "monitor", moment_); }
-  void set_limit(std::uint32_t limit) { shard_.set_limit("erp", kHash, limit, moment_); }
+  Answer admit(const Request& request) {
+    return shard_.admit(request, kHash, kRequester, context_);
+  }
+  void pause(Duration duration) { shard_.pause("erp", kHash, duration, "monitor", context_); }
+  void set_limit(std::uint32_t limit) { shard_.set_limit("erp", kHash, limit, context_); }
   void after(Duration duration) {
-    moment_.now += duration.count();
-    moment_.wall += duration.count();
+    context_.now += duration.count();
+    context_.wall += duration.count();
   }
 
   [[nodiscard]] std::string head() const { return dump(record_of("model::ShardHead"), &head_); }
@@ -85,7 +87,7 @@ class KnownShard {
   static constexpr model::Requester kRequester{.owner = 0x0102030405060708};
 
   model::Draw draw_{1};
-  model::StepContext moment_{.now = 1'000'000'000, .wall = 1'767'225'600'000'000, .draw = draw_};
+  model::StepContext context_{.now = 1'000'000'000, .wall = 1'767'225'600'000'000, .draw = draw_};
   NobodyListens listener_;
   FirstExtents memory_;
   model::ShardHead head_;

@@ -7,13 +7,14 @@
 
 #include "airlock/error.hpp"
 #include "base/label.hpp"
+#include "store/redis/records.hpp"
 
 namespace airlock::redis {
 namespace {
 
 enum class State : std::uint8_t { waiting = 1, absent, handed, holding, spent };
 
-// VISIT of lua/gate.lua.
+// VISIT of lua/records.list.
 struct VisitRecord {
   VisitorId visitor;
   State state{};
@@ -34,29 +35,30 @@ std::uint64_t read_big_endian(std::string_view bytes) {
 }
 
 VisitRecord read_visit(std::string_view visitor, std::string_view bytes) {
+  const auto at = [bytes](std::size_t field) {
+    Unpacker from(bytes);
+    (void)from.take(field);
+    return from;
+  };
+  const VisitLayout& fields = kVisitLayout;
   VisitRecord visit;
-  Unpacker from(bytes);
   visit.visitor.high = read_big_endian(visitor.substr(0, 8));
   visit.visitor.low = read_big_endian(visitor.substr(8));
-  visit.state = from.read<State>();
-  visit.hold = from.read<Hold>();
-  (void)from.take(4);  // exclusive, several, confirmed, order
-  visit.priority = from.read<std::uint16_t>();
-  visit.weight = from.read<std::uint32_t>();
-  (void)from.read<std::uint32_t>();  // limit
-  visit.slot = from.whole_or_none();
-  visit.fence = from.whole<Fence>();
-  visit.revoked = from.duration();
-  visit.expiry = from.duration();
-  visit.granted = from.duration();
-  visit.joined = from.duration();
-  (void)from.duration();  // ttl
-  visit.patience_end = from.duration();
-  (void)from.duration();  // called until
-  visit.place = from.number();
-  (void)from.take(3 * sizeof(double) + 4 * sizeof(std::uint32_t));  // its line
-  (void)from.take(from.read<std::uint16_t>());                      // channel
-  visit.label = from.take(from.read<std::uint8_t>());
+  visit.state = at(fields.state).read<State>();
+  visit.hold = at(fields.hold).read<Hold>();
+  visit.priority = at(fields.priority).read<std::uint16_t>();
+  visit.weight = at(fields.weight).read<std::uint32_t>();
+  visit.slot = at(fields.slot).whole_or_none();
+  visit.fence = at(fields.fence).whole<Fence>();
+  visit.revoked = at(fields.revoked).duration();
+  visit.expiry = at(fields.expiry).duration();
+  visit.granted = at(fields.granted).duration();
+  visit.joined = at(fields.joined).duration();
+  visit.patience_end = at(fields.patience_end).duration();
+  visit.place = at(fields.place).number();
+  Unpacker texts = at(fields.channel);
+  (void)texts.take(texts.read<std::uint16_t>());
+  visit.label = texts.take(texts.read<std::uint8_t>());
   return visit;
 }
 

@@ -211,9 +211,13 @@ void Twins::check_grant(const Ask& ask, const Reply& reply) {
   const auto view = shard_.look(gate_text(ask.gate), gate_hash(gate_text(ask.gate)), context_);
   std::uint32_t limit = view->override_limit.value_or(ask.permits->limit);
   if (ask.permits->exclusive) limit = std::min(limit, ask.permits->limit);
-  const bool alone =
-      view->override_limit && view->counts.in_use == ask.permits->weight && limit > 0;
-  same("within the limit", view->counts.in_use <= limit || alone, true);
+  // Who was handed a slot after it, in the same step, came by a limit of its own.
+  std::uint32_t in_use = 0;
+  for (const HolderView& holder : view->holders) {
+    if (holder.fence <= granted->token.fence) in_use += holder.weight;
+  }
+  const bool alone = view->override_limit && in_use == ask.permits->weight && limit > 0;
+  same("within the limit", in_use <= limit || alone, true);
   same("slot below the limit", granted->slot.value_or(0) < limit, true);
 }
 

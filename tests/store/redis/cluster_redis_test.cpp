@@ -39,7 +39,7 @@ using testing::failure_of;
 using ::testing::HasSubstr;
 using testing::RedisCluster;
 using testing::since;
-using testing::StepContext;
+using testing::TimePoint;
 using testing::unused_prefix;
 using Kind = StoreError::Kind;
 
@@ -199,7 +199,7 @@ TEST_F(ClusterStore, GoesOnWhileSlotsMove) {
 TEST_F(ClusterStore, FindsTheOthersThoughOneOfTheURIIsDead) {
   cluster().node(0).stop();
   const auto store = opened();
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   const std::string gate = cluster().tag_at(cluster().primaries().back());
   EXPECT_TRUE(std::holds_alternative<Granted>(store.admit(asks(gate, VisitorId::random()))));
   EXPECT_LT(since(start), 300ms);
@@ -208,7 +208,7 @@ TEST_F(ClusterStore, FindsTheOthersThoughOneOfTheURIIsDead) {
 TEST_F(ClusterStore, SaysByTheDeadlineThatNobodyAnswers) {
   const testing::FreePort nobody;
   const auto store = open_store("redis+cluster://127.0.0.1:" + nobody.text() + "?timeout=700ms");
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 900ms);
   ASSERT_TRUE(failure);
@@ -259,10 +259,10 @@ TEST_P(LostServer, DelaysNothingAtTheOthersAndIsReplaced) {
   Asker impatient(store, its_gate, 1ms);
   std::this_thread::sleep_for(200ms);
 
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   lose(lost);
   (void)cluster().wait_for_failover(cluster().slot_of(its_gate), lost);
-  const StepContext replaced = std::chrono::steady_clock::now();
+  const TimePoint replaced = std::chrono::steady_clock::now();
   EXPECT_TRUE(becomes_true([&] { return its_asker.got_in_since(replaced); }, 5s))
       << its_asker.last_failure();
   std::this_thread::sleep_until(start + 5s);
@@ -329,10 +329,10 @@ TEST(WholeCluster, WorksAgainWhenALostServerIsReplaced) {
   ASSERT_TRUE(lease);
   Asker asker(store, gate);
   std::this_thread::sleep_for(100ms);
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   cluster.node(0).kill();
   (void)cluster.wait_for_failover(cluster.slot_of(gate), 0);
-  const StepContext replaced = std::chrono::steady_clock::now();
+  const TimePoint replaced = std::chrono::steady_clock::now();
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(replaced); }, 5s))
       << asker.last_failure();
   asker.stop();

@@ -37,7 +37,7 @@ using airlock::testing::failure_of;
 using airlock::testing::FreePort;
 using airlock::testing::RedisServer;
 using airlock::testing::since;
-using airlock::testing::StepContext;
+using airlock::testing::TimePoint;
 using airlock::testing::unused_prefix;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -207,7 +207,7 @@ TEST(Dialling, TriesTheNextAddressWhereOneSaysNothing) {
   const FreePort port;
   const BlackHole silent("127.0.0.2", port.number());
   const Listening there("127.0.0.1", port.number(), 16);
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   const SocketDescriptor socket =
       dial_any({endpoint("127.0.0.2", port.number()), endpoint("127.0.0.1", port.number())}, "name",
                Deadline(Duration(10s)));
@@ -228,7 +228,7 @@ TEST(Dialling, EndsWithItsDeadlineAndNamesWhatItTried) {
   const FreePort port;
   const BlackHole silent("127.0.0.2", port.number());
   const BlackHole other("127.0.0.3", port.number());
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   const auto failure = failure_of([&] {
     (void)dial_any({endpoint("127.0.0.2", port.number()), endpoint("127.0.0.3", port.number())},
                    "example.org:6379", Deadline(Duration(200ms)));

@@ -36,7 +36,7 @@ using testing::failure_of;
 using testing::RedisServer;
 using testing::since;
 using testing::SlowLink;
-using testing::StepContext;
+using testing::TimePoint;
 using testing::unused_prefix;
 
 // --- asking ---
@@ -70,7 +70,7 @@ class LeasesOfACluster : public ::testing::Test {
 
   // From before the first renewal of the long ones to after its end.
   static void expect_valid(const std::vector<Lease>& leases) {
-    const StepContext end = std::chrono::steady_clock::now() + 5s;
+    const auto end = std::chrono::steady_clock::now() + 5s;
     while (std::chrono::steady_clock::now() < end) {
       const auto lost =
           std::ranges::count_if(leases, [](const Lease& one) { return !one.valid(); });
@@ -151,7 +151,7 @@ TEST(Renewing, ManyKeepsOneDeadline) {
   const auto far =
       redis::make_store({.address = link.address(), .prefix = prefix, .timeout = 400ms});
   far.renew({items.data(), 1});  // Connected.
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   far.renew(items);
   EXPECT_LT(since(start), 700ms);
   for (const RenewItem& item : items) EXPECT_EQ(item.result, Renewal::renewed);
@@ -173,7 +173,7 @@ TEST(StoppedCluster, EveryCallEndsWithItsDeadline) {
       std::this_thread::sleep_for(i * 60ms);
       std::chrono::milliseconds longest{0};
       for (int calls = 0; calls < 4; ++calls) {
-        const StepContext start = std::chrono::steady_clock::now();
+        const TimePoint start = std::chrono::steady_clock::now();
         const auto failure =
             failure_of([&] { (void)store.admit(asks(gate, VisitorId::random())); });
         EXPECT_EQ(failure ? failure->kind() : StoreError::Kind::closed,
@@ -198,7 +198,7 @@ TEST(ReplacedCluster, IsFoundThroughTheServersOfTheURI) {
   BareCluster replacement(1);
   named.lead_to(replacement.address(0));
   old.reset();
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   bool served = false;
   while (!served && since(start) < 10s) {
     try {

@@ -26,7 +26,7 @@ using testing::asks;
 using testing::Loss;
 using testing::RedisSentinels;
 using testing::since;
-using testing::StepContext;
+using testing::TimePoint;
 
 constexpr auto kDelay = 2s;
 
@@ -45,7 +45,7 @@ TEST_F(HandoverDelay, GrantsNothingAtOnceAndEverythingAfterwards) {
   std::this_thread::sleep_for(50ms);
 
   const RedisSentinels::Failover failover = sentinels().fail_over(Loss::killed);
-  const StepContext promoted = failover.began + failover.outage;
+  const TimePoint promoted = failover.began + failover.outage;
   Asker asks_again(old, "held");
   Asker is_new(opened(), "held");
   Asker elsewhere(opened(), "other");
@@ -54,7 +54,7 @@ TEST_F(HandoverDelay, GrantsNothingAtOnceAndEverythingAfterwards) {
   const auto fresh = opened();
   EXPECT_TRUE(fresh.release(given_back));
   EXPECT_EQ(fresh.renew(kept, 30s), Renewal::renewed);
-  const StepContext asked = std::chrono::steady_clock::now();
+  const TimePoint asked = std::chrono::steady_clock::now();
   EXPECT_LT(asked - promoted, 1500ms);
   EXPECT_EQ(fresh.look("held")->counts.holders, 1U);
 
@@ -75,7 +75,7 @@ TEST_F(HandoverDelay, GrantsNothingAtOnceAndEverythingAfterwards) {
 TEST_F(HandoverDelay, DelaysNothingWithoutAFailover) {
   const auto store = opened();
   (void)store.admit(asks("calm", VisitorId::random(), 2));
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   EXPECT_TRUE(
       std::holds_alternative<Granted>(opened().admit(asks("calm", VisitorId::random(), 2))));
   EXPECT_LT(since(start), 500ms);
@@ -90,7 +90,7 @@ TEST_F(HandoverDelay, IsOverForGoodUntilTheNextFailover) {
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(failover.began + failover.outage); },
                            kDelay + 2s));
   // A delay that began again would last longer than this.
-  const StepContext first = std::chrono::steady_clock::now();
+  const TimePoint first = std::chrono::steady_clock::now();
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(first + 300ms); }, kDelay - 100ms));
 }
 

@@ -33,7 +33,7 @@ using testing::asks;
 using testing::RedisServer;
 
 std::string text_of(const std::string& path) {
-  std::ifstream file(testing::source_dir() + path);
+  std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -53,9 +53,9 @@ class KilledScripts : public ::testing::Test {
   // kSound, or what does not agree in a gate.
   static constexpr std::string_view kSound = "it is sound";
   std::string state_of(const GateName& gate) {
-    static const std::string kCheck = "local function server_time() return 0, 0 end\n" +
-                                      text_of("/src/store/redis/lua/formats.lua") +
-                                      text_of("/tests/store/redis/support/check_gate.lua");
+    static const std::string kCheck =
+        "local function server_time() return 0, 0 end\n" + text_of(AIRLOCK_LUA_DIR "/formats.lua") +
+        text_of(testing::source_dir() + "/tests/store/redis/support/check_gate.lua");
     std::vector<std::string> words = {"EVAL", kCheck, "5"};
     for (const std::string_view part : redis::Naming::kParts) {
       words.push_back(redis::Naming("test").key(gate, part));

@@ -33,7 +33,7 @@ using testing::asks;
 using testing::Loss;
 using testing::RedisSentinels;
 using testing::since;
-using testing::StepContext;
+using testing::TimePoint;
 using testing::unused_prefix;
 
 // A network for servers and one for this process, with a cable in between. Both end with it.
@@ -122,10 +122,10 @@ TEST_F(Partition, FailsCallsByTheirDeadlineAndIsOverWhenItIs) {
   Asker asker(store, "gate");
   std::this_thread::sleep_for(200ms);
   Cable::cut(host);
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(3s);
   Cable::mend(host);
-  const StepContext mended = std::chrono::steady_clock::now();
+  const TimePoint mended = std::chrono::steady_clock::now();
   EXPECT_EQ(sentinels().primary(), primary) << "the sentinels have noticed nothing";
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(mended); }, 1s)) << asker.last_failure();
   asker.stop();
@@ -141,7 +141,7 @@ TEST_F(Partition, TellsHoldersThatTheirLeaseIsLostBeforeItEnds) {
   Outcome<Lease> lease = airlock.try_enter();
   ASSERT_TRUE(lease);
   Cable::cut(host);
-  const StepContext start = std::chrono::steady_clock::now();
+  const TimePoint start = std::chrono::steady_clock::now();
   EXPECT_TRUE(becomes_true([&] { return lease->lost().stop_requested(); }, 2s));
   EXPECT_GT(since(start), 1s);
   EXPECT_FALSE(lease->valid());
@@ -182,7 +182,7 @@ TEST_F(Partition, EndsWithThePrimaryBehindIt) {
   sentinels().sentinel(primary).stop();  // Nobody here hears it any more, either.
   std::this_thread::sleep_for(1s);
   const RedisSentinels::Failover failover = sentinels().fail_over(primary, Loss::killed);
-  const StepContext promoted = failover.began + failover.outage;
+  const TimePoint promoted = failover.began + failover.outage;
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(promoted); }, 1s))
       << asker.last_failure();
   asker.stop();

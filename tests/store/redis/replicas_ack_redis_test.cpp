@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 using testing::asks;
 using testing::failure_of;
 using testing::since;
-using testing::StepContext;
+using testing::TimePoint;
 
-StepContext now() { return std::chrono::steady_clock::now(); }
+TimePoint now() { return std::chrono::steady_clock::now(); }
 
 class ReplicasAck : public testing::WithSentinels {
  protected:
@@ -58,7 +58,7 @@ TEST_F(ReplicasAck, AnAdmissionThatTooFewHaveFailsByTheDeadlineAndIsUndone) {
   (void)store.admit(asks("warm", VisitorId::random()));
   a_replica().stop();
   for (int i = 0; i < 3; ++i) {
-    const StepContext start = now();
+    const TimePoint start = now();
     const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
     EXPECT_LT(since(start), 1300ms);
     ASSERT_TRUE(failure);

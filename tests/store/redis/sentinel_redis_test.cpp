@@ -32,10 +32,10 @@ using testing::Loss;
 using ::testing::Not;
 using testing::RedisSentinels;
 using testing::since;
-using testing::StepContext;
+using testing::TimePoint;
 using Kind = StoreError::Kind;
 
-StepContext now() { return std::chrono::steady_clock::now(); }
+TimePoint now() { return std::chrono::steady_clock::now(); }
 
 class SentinelStore : public testing::WithSentinels {};
 
@@ -122,7 +122,7 @@ TEST_F(SentinelStore, OpensThoughSentinelsDoNotAnswer) {
     sentinels().sentinel(stopped).stop();
     for (int i = 0; i < 3; ++i) {
       const auto store = opened();
-      const StepContext start = now();
+      const TimePoint start = now();
       EXPECT_TRUE(
           std::holds_alternative<Granted>(store.admit(asks("gate", VisitorId::random(), 100))));
       EXPECT_LT(since(start), 300ms) << stopped + 1 << " stopped";
@@ -135,7 +135,7 @@ TEST_F(SentinelStore, FailsOverThoughASentinelDoesNotAnswer) {
   testing::Asker asker(opened(), "gate");
   std::this_thread::sleep_for(100ms);
   const RedisSentinels::Failover failover = sentinels().fail_over(Loss::stopped);
-  const StepContext promoted = failover.began + failover.outage;
+  const TimePoint promoted = failover.began + failover.outage;
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(promoted); }, 5s))
       << asker.last_failure();
   asker.stop();
@@ -146,7 +146,7 @@ TEST_F(SentinelStore, SaysByTheDeadlineThatThePrimaryIsNotKnown) {
   std::string uri = sentinels().uri("timeout=700ms");
   uri.replace(uri.find("/main"), 5, "/other");
   const auto store = open_store(uri);
-  const StepContext start = now();
+  const TimePoint start = now();
   const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 900ms);
   ASSERT_TRUE(failure);
@@ -159,7 +159,7 @@ TEST_F(SentinelStore, SaysByTheDeadlineThatThePrimaryIsNotKnown) {
 TEST_F(SentinelStore, SaysByTheDeadlineThatNoSentinelAnswers) {
   for (std::size_t i = 0; i < 3; ++i) sentinels().sentinel(i).stop();
   const auto store = opened("&timeout=700ms");
-  const StepContext start = now();
+  const TimePoint start = now();
   const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_GE(since(start), 400ms);
   EXPECT_LT(since(start), 900ms);
@@ -174,7 +174,7 @@ TEST_F(SentinelStore, SaysThatNoSentinelIsThere) {
   const testing::FreePort second;
   const auto store = open_store("redis+sentinel://127.0.0.1:" + first.text() +
                                 ",127.0.0.1:" + second.text() + "/main?timeout=700ms");
-  const StepContext start = now();
+  const TimePoint start = now();
   const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 900ms);
   ASSERT_TRUE(failure);
@@ -195,7 +195,7 @@ TEST_F(SentinelStore, DoesNotBelieveASentinelThatNamesAReplica) {
   follow(named, primary.address());
 
   const auto store = opened("&timeout=500ms");
-  const StepContext start = now();
+  const TimePoint start = now();
   const auto failure = failure_of([&] { (void)store.admit(asks("gate", VisitorId::random())); });
   EXPECT_LT(since(start), 700ms);
   ASSERT_TRUE(failure);
@@ -271,7 +271,7 @@ TEST_F(SentinelSecrets, AreUsedAgainAfterAFailover) {
       open_store(sentinels().uri("sentinel_password_file=" + dir.path() + "/secret"));
   testing::Asker asker(store, "gate");
   const RedisSentinels::Failover failover = sentinels().fail_over(Loss::killed);
-  const StepContext promoted = failover.began + failover.outage;
+  const TimePoint promoted = failover.began + failover.outage;
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(promoted); }, 5s))
       << asker.last_failure();
   asker.stop();

@@ -18,12 +18,12 @@
 
 namespace airlock::testing {
 
-using StepContext = std::chrono::steady_clock::time_point;
+using TimePoint = std::chrono::steady_clock::time_point;
 
-[[nodiscard]] inline std::chrono::milliseconds milliseconds(StepContext::duration duration) {
+[[nodiscard]] inline std::chrono::milliseconds milliseconds(TimePoint::duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
 }
-[[nodiscard]] inline std::chrono::milliseconds since(StepContext start) {
+[[nodiscard]] inline std::chrono::milliseconds since(TimePoint start) {
   return milliseconds(std::chrono::steady_clock::now() - start);
 }
 
@@ -43,7 +43,7 @@ class Asker {
   }
 
   // Whether it got in, having asked at this moment or later.
-  [[nodiscard]] bool got_in_since(StepContext moment) const {
+  [[nodiscard]] bool got_in_since(TimePoint moment) const {
     const std::lock_guard lock(mutex_);
     return std::ranges::any_of(
         visits_, [&](const Visit& visit) { return visit.fence && visit.asked >= moment; });
@@ -58,8 +58,8 @@ class Asker {
 
   // The longest time between two answers that let it in.
   [[nodiscard]] std::chrono::milliseconds longest_outage() const {
-    std::optional<StepContext> last;
-    StepContext::duration longest{0};
+    std::optional<TimePoint> last;
+    TimePoint::duration longest{0};
     for (const Visit& visit : visits_) {
       if (!visit.fence) continue;
       if (last) longest = std::max(longest, visit.answered - *last);
@@ -68,7 +68,7 @@ class Asker {
     return milliseconds(longest);
   }
   [[nodiscard]] std::chrono::milliseconds slowest() const {
-    StepContext::duration slowest{0};
+    TimePoint::duration slowest{0};
     for (const Visit& visit : visits_) slowest = std::max(slowest, visit.answered - visit.asked);
     return milliseconds(slowest);
   }
@@ -92,7 +92,7 @@ class Asker {
     return "";
   }
   // What failed or took long, a line each: when it was asked and answered, counted from a moment.
-  [[nodiscard]] std::string story(StepContext moment) const {
+  [[nodiscard]] std::string story(TimePoint moment) const {
     std::string text;
     for (const Visit& visit : visits_) {
       if (visit.fence && visit.answered - visit.asked < std::chrono::milliseconds(50)) continue;
@@ -105,14 +105,14 @@ class Asker {
 
  private:
   struct Visit {
-    StepContext asked;
-    StepContext answered;
+    TimePoint asked;
+    TimePoint answered;
     std::optional<Fence> fence;
     std::string failure;
   };
 
   void run() {
-    for (StepContext next = std::chrono::steady_clock::now(); !stopping_;) {
+    for (TimePoint next = std::chrono::steady_clock::now(); !stopping_;) {
       visit();
       next = std::max(next + interval_, std::chrono::steady_clock::now());
       std::this_thread::sleep_until(next);

@@ -45,7 +45,7 @@ class Waiters {
   std::chrono::milliseconds let_in(const Store& by) {
     std::vector<std::chrono::milliseconds> took;
     for (std::size_t i = 0; i < held_.size(); ++i) {
-      const StepContext start = std::chrono::steady_clock::now();
+      const TimePoint start = std::chrono::steady_clock::now();
       try {
         EXPECT_TRUE(by.release(held_[i]));
       } catch (const StoreError& error) {
@@ -63,7 +63,7 @@ class Waiters {
 
  private:
   struct Entered {
-    StepContext at;
+    TimePoint at;
     std::string failure;
   };
 
@@ -73,7 +73,7 @@ class Waiters {
       const Airlock airlock(store_, gate,
                             {.limit = 1, .ttl = 30s, .max_wait = 60s, .patience = 60s});
       Outcome<Lease> lease = airlock.enter();
-      const StepContext at = std::chrono::steady_clock::now();
+      const TimePoint at = std::chrono::steady_clock::now();
       return {at, lease ? "" : to_text(lease.error().reason)};
     } catch (const Error& error) {
       return {std::chrono::steady_clock::now(), error.what()};

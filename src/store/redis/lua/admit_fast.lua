@@ -15,16 +15,16 @@ local is_plain = (DELAY == 0 or (RUN and read[5] == RUN)) and ARGV[5] == '' and 
 if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HANDED then
   local meta, handed, channel = read[1], read[3], ARGV[3]
   local hold, confirmed = string.byte(ARGV[4], 7, 8)
-  local _, _, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence =
-    struct.unpack('<BBBI4dddc16ddddd', meta)
+  local _, META_FIELDS_UP_TO_fence = struct.unpack(META_UP_TO_fence, meta)
   local _, _, exclusive, several, _, _, _, _, _, slot, its_fence, revoked, its_end, _, joined, ttl =
-    struct.unpack('<BBBBBBHI4I4ddddddd', handed)
+    struct.unpack(VISIT_UP_TO_ttl, handed)
   local now = CLOCK + offset
   local ends, waited = now + ttl, now - joined
   -- Its process is the one it asked through before, and it asked for no rates.
-  local is_same = struct.unpack('<H', handed, 137) == #channel
-    and string.sub(handed, 139, 138 + #channel) == channel
-    and #handed == 139 + #channel + string.byte(handed, 139 + #channel)
+  local its_label = VISIT_AT_channel + 2 + #channel
+  local is_same = struct.unpack('<H', handed, VISIT_AT_channel) == #channel
+    and string.sub(handed, VISIT_AT_channel + 2, its_label - 1) == channel
+    and #handed == its_label + string.byte(handed, its_label)
   if is_same and override < 0 and now >= last and now < next_due and revoked == 0 and ends >= its_end
     and waited > 0 and (present == 0 or order == FIFO or order == PRIORITY)
     and math.max(ends, now + IDLE, now + fence - WALL) + SPARE <= kept then
@@ -42,10 +42,12 @@ if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HAN
       at = at + 8
     end
     redis.call('HSET', KEYS[1],
-      'm', string.sub(meta, 1, 47)
-        .. struct.pack('<dddd', now, now, math.min(next_due, ends), lone_end) .. string.sub(meta, 80),
+      'm', string.sub(meta, 1, META_BEFORE_last)
+        .. struct.pack('<dddd', now, now, math.min(next_due, ends), lone_end)
+        .. string.sub(meta, META_AT_fence),
       ARGV[2], string.char(HOLDING, hold, exclusive, several, confirmed)
-        .. string.sub(handed, 6, 40) .. struct.pack('<dd', ends, now) .. string.sub(handed, 57),
+        .. string.sub(handed, VISIT_AT_order, VISIT_BEFORE_expiry) .. struct.pack('<dd', ends, now)
+        .. string.sub(handed, VISIT_AT_joined),
       'c', string.sub(counters, 1, at - 1) .. struct.pack('<d', struct.unpack('<d', counters, at) + 1)
         .. string.sub(counters, at + 8, 8 * WAIT_SUM - 8)
         .. struct.pack('<d', struct.unpack('<d', counters, 8 * WAIT_SUM - 7) + waited))
@@ -54,12 +56,8 @@ if is_plain and may_wait and read[1] and read[3] and string.byte(read[3]) == HAN
     return struct.pack('<ddddddddddddd', GRANTED, WALL, 0, its_fence, ttl, slot, 0, 0, 0, 0, 0, 0, 0)
   end
 elseif is_plain and not read[3] then
-  local meta = read[1] or struct.pack(META, SCHEMA, 0, FIFO, 0, 0, 0, -1, NOBODY, 0, 0, NEVER,
-    NEVER, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 100, 0, NOBODY, 0, 0, 0, 0)
-  local _, forgotten, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence,
-    in_use, holders, visits, waiters, line_limit, arrivals, slots, freed, limit, exclusive, disagree,
-    aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due, last_grant, interval, quick =
-    struct.unpack(META, meta)
+  local meta = read[1] or struct.pack(META, SCHEMA, META_NEW)
+  local _, META_FIELDS = struct.unpack(META, meta)
   local _, is_exclusive, _, join, asked_order, _, hold, confirmed, _, its_limit, weight, cost,
     max_waiting, ttl, _, dedupe, patience, claim_window, max_eta, base, per_second, most =
     struct.unpack(REQUEST, ARGV[4])
@@ -130,10 +128,8 @@ elseif is_plain and not read[3] then
     local needed = math.max(ends, now + IDLE, now + fence - WALL)
     local extends = needed + SPARE > kept
     if extends then kept = needed + (needed - now) + 2 * SPARE end
-    meta = struct.pack(META, SCHEMA, 0, order, present, offset, kept, override, lone, now, now,
-      math.min(next_due, ends), lone_end, fence, in_use, holders, visits, waiters, line_limit, arrivals, slots,
-      freed, limit, exclusive, disagree, aging_base, aging_per_second, aging_max, has_drawn, drawn,
-      rate_due, last_grant, interval, quick)
+    last, used, next_due = now, now, math.min(next_due, ends)
+    meta = struct.pack(META, SCHEMA, META_FIELDS)
     local ms = math.ceil((kept - now) / 1000)
     if not read[1] then
       redis.call('HSET', KEYS[1], 'm', meta, ARGV[2], visit)

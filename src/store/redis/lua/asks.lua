@@ -3,10 +3,7 @@
 -- The request in ARGV[at], its rates in ARGV[at + 1], its label in ARGV[at + 2].
 local function read_request(at, visitor, channel)
   local q = { visitor = visitor, channel = channel, requested_rates = ARGV[at + 1], label = ARGV[at + 2] }
-  q.permits, q.exclusive, q.mode, q.join, q.order, q.barging, q.hold, q.confirmed, q.priority,
-    q.limit, q.weight, q.cost, q.max_waiting, q.ttl, q.max_delay, q.dedupe, q.patience,
-    q.claim_window, q.max_eta, q.aging_base, q.aging_per_second, q.aging_max =
-    struct.unpack(REQUEST, ARGV[at])
+  REQUEST_FIELDS_OF_q = struct.unpack(REQUEST, ARGV[at])
   q.rates = read_rates(q.requested_rates)
   return q
 end

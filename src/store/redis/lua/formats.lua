@@ -15,11 +15,8 @@ local FIFO, PRIORITY, LOTTERY, AGING = 0, 1, 2, 3
 local FULL, RATE, PAUSED, LINE_FULL, LATE, NOT_EVER = 0, 1, 2, 3, 4, 5
 local GRANTED, QUEUED, REFUSED, OTHER_ORDER, OTHER_KIND, AGAIN, DONE = 1, 2, 3, 4, 5, 6, 7
 
--- What a claim changes stands in one piece, behind what it only reads; of a visit, what a hand-over
--- does.
-local META = '<BBBI4dddc16ddddddI4I4I4ddI4I4dBBI4I4I4Bc16dddd'
-local VISIT = '<BBBBBBHI4I4dddddddddddddI4I4I4I4Hc0Bc0'
-local REQUEST = '<BBBBBBBBHI4I4I4I4ddddddI4I4I4'
+-- Their fields are in records.list, which also says what META_FIELDS and the like are.
+local META, VISIT, REQUEST = META_FORMAT, VISIT_FORMAT, REQUEST_FORMAT
 local COUNTERS = '<ddddddddddddddddddddddd'
 -- 1 to 6: refused by reason; 11 to 22: waits; the others by name.
 local EXPIRED, REVOKED, MISSED, ABANDONED, WAITS, WAIT_SUM = 7, 8, 9, 10, 11, 23

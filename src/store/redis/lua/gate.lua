@@ -21,10 +21,7 @@ local endings, grants = 12, 12 -- So many visits are ended, and handed over, in 
 
 -- One constructor: a table that grows field by field is copied again and again.
 local function read_visit(id, packed)
-  local state, hold, exclusive, several, confirmed, order, priority, weight, limit, slot, fence,
-    revoked, expiry, granted, joined, ttl, patience_end, called_until, place, claim_window, patience,
-    dedupe, cost, aging_base, aging_per_second, aging_max, channel, label, at =
-    struct.unpack(VISIT, packed)
+  local VISIT_FIELDS, at = struct.unpack(VISIT, packed)
   return {
     id = id, state = state, hold = hold, exclusive = exclusive, several = several,
     confirmed = confirmed, order = order, priority = priority, weight = weight, limit = limit,
@@ -37,11 +34,8 @@ local function read_visit(id, packed)
 end
 
 local function write_visit(v)
-  return struct.pack(VISIT, v.state, v.hold, v.exclusive, v.several, v.confirmed, v.order,
-    v.priority, v.weight, v.limit, v.slot, v.fence, v.revoked, v.expiry, v.granted, v.joined,
-    v.ttl, v.patience_end, v.called_until, v.place, v.claim_window, v.patience, v.dedupe,
-    v.cost, v.aging_base, v.aging_per_second, v.aging_max, #v.channel, v.channel,
-    #v.label, v.label) .. v.requested_rates
+  return struct.pack(VISIT, VISIT_FIELDS_UP_TO_aging_max_OF_v, #v.channel, v.channel, #v.label, v.label)
+    .. v.requested_rates
 end
 
 -- A record, or nil if it is none: then the gate is repaired in the next call.
@@ -61,18 +55,6 @@ local function set_time(g)
     g.set_back = true
   end
   g.last = g.now
-end
-
-local function new_meta(g)
-  g.forgotten, g.last, g.offset, g.fence, g.in_use = 0, 0, 0, 0, 0
-  g.holders, g.visits, g.waiters, g.present = 0, 0, 0, 0
-  g.line_limit, g.arrivals, g.slots, g.freed = 0, 0, 0, 0
-  g.override, g.limit, g.exclusive, g.disagree = -1, 0, 0, 0
-  g.order, g.aging_base, g.aging_per_second, g.aging_max = FIFO, 1, 1, 100
-  g.has_drawn, g.drawn = 0, NOBODY
-  g.rate_due, g.next_due, g.last_grant, g.interval = 0, NEVER, 0, 0
-  g.used, g.quick, g.kept = 0, 0, 0
-  g.lone, g.lone_end = NOBODY, NEVER
 end
 
 -- A new primary may not know what the old one granted last: nobody gets in before that has ended.
@@ -131,13 +113,9 @@ local function open(at, visitor)
       g.error = redis.error_reply('AIRLOCKSCHEMA ' .. schema .. ' ' .. SCHEMA)
       return g
     end
-    schema, g.forgotten, g.order, g.present, g.offset, g.kept, g.override, g.lone, g.last,
-      g.used, g.next_due, g.lone_end, g.fence, g.in_use, g.holders, g.visits, g.waiters, g.line_limit, g.arrivals,
-      g.slots, g.freed, g.limit, g.exclusive, g.disagree, g.aging_base, g.aging_per_second,
-      g.aging_max, g.has_drawn, g.drawn, g.rate_due, g.last_grant, g.interval, g.quick =
-      struct.unpack(META, meta)
+    schema, META_FIELDS_OF_g = struct.unpack(META, meta)
   else
-    new_meta(g)
+    META_FIELDS_OF_g = META_NEW
   end
   g.known = meta and g.forgotten == 0
   g.packed_tiers = read[2] or ''
@@ -198,11 +176,7 @@ local function write_pauses(g)
 end
 
 local function write_meta(g)
-  return struct.pack(META, SCHEMA, g.forgotten, g.order, g.present, g.offset, g.kept, g.override,
-    g.lone, g.last, g.used, g.next_due, g.lone_end, g.fence, g.in_use, g.holders, g.visits, g.waiters, g.line_limit,
-    g.arrivals, g.slots, g.freed, g.limit, g.exclusive, g.disagree, g.aging_base,
-    g.aging_per_second, g.aging_max, g.has_drawn, g.drawn, g.rate_due, g.last_grant, g.interval,
-    g.quick)
+  return struct.pack(META, SCHEMA, META_FIELDS_OF_g)
 end
 
 -- Writes back what has changed.

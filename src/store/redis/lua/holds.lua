@@ -12,9 +12,8 @@ if meta and string.byte(meta) ~= SCHEMA then
 end
 
 local function holds()
-  local _, _, _, _, offset, _, _, _, last = struct.unpack('<BBBI4dddc16d', meta)
-  local state, _, _, _, _, _, _, _, _, _, fence, _, expiry =
-    struct.unpack('<BBBBBBHI4I4dddd', visit)
+  local _, META_FIELDS_UP_TO_last = struct.unpack(META_UP_TO_last, meta)
+  local VISIT_FIELDS_UP_TO_expiry = struct.unpack(VISIT_UP_TO_expiry, visit)
   return (state == HANDED or state == HOLDING) and fence ~= 0 and fence == tonumber(ARGV[3])
     and expiry > math.max(CLOCK + offset, last)
 end

@@ -8,12 +8,9 @@
 local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 'p', 's', 'r')
 if (DELAY == 0 or (RUN and read[5] == RUN)) and read[1] and read[2]
   and string.byte(read[1]) == SCHEMA and read[4] == SOUND then
-  local _, _, order, present, offset, kept, override, lone, last, _, next_due, lone_end, fence, in_use,
-    holders, visits, waiters, line_limit, arrivals, slots, freed, limit, exclusive, disagree, aging_base,
-    aging_per_second, aging_max, has_drawn, drawn, rate_due, last_grant, interval, quick =
-    struct.unpack(META, read[1])
+  local _, META_FIELDS = struct.unpack(META, read[1])
   local state, _, _, _, _, _, _, weight, _, slot, its_fence, revoked =
-    struct.unpack('<BBBBBBHI4I4ddd', read[2])
+    struct.unpack(VISIT_UP_TO_revoked, read[2])
   local now = CLOCK + offset
   local usual = now >= last and now < next_due and now + IDLE + SPARE <= kept
     and state == HOLDING and revoked == 0 and its_fence == tonumber(ARGV[3])
@@ -70,8 +67,8 @@ if (DELAY == 0 or (RUN and read[5] == RUN)) and read[1] and read[2]
       if not is_lone then redis.call('ZREM', KEYS[2], ARGV[2]) end
       redis.call('ZREM', KEYS[4], head)
       fence = math.max(fence + 1, WALL)
-      handed = string.char(HANDED) .. string.sub(packed, 2, 16)
-        .. struct.pack('<ddddd', slot, fence, 0, ends, now) .. string.sub(packed, 57)
+      handed = string.char(HANDED) .. string.sub(packed, VISIT_AT_hold, VISIT_BEFORE_slot)
+        .. struct.pack('<ddddd', slot, fence, 0, ends, now) .. string.sub(packed, VISIT_AT_joined)
       local since = now - last_grant
       interval = interval == 0 and since or math.floor((interval * 7 + since + 4) / 8)
       visits, waiters, present, last_grant = visits - 1, waiters - 1, present - 1, now
@@ -80,10 +77,8 @@ if (DELAY == 0 or (RUN and read[5] == RUN)) and read[1] and read[2]
   end
 
   if done then
-    local meta = struct.pack(META, SCHEMA, 0, order, present, offset, kept, override, lone, now,
-      now, next_due, lone_end, fence, in_use, holders, visits, waiters, line_limit, arrivals, slots, freed, limit,
-      exclusive, disagree, aging_base, aging_per_second, aging_max, has_drawn, drawn, rate_due,
-      last_grant, interval, quick)
+    forgotten, last, used = 0, now, now
+    local meta = struct.pack(META, SCHEMA, META_FIELDS)
     if handed then
       redis.call('HSET', KEYS[1], 'm', meta, head, handed, 's', SOUND)
     else

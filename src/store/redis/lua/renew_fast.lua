@@ -6,12 +6,9 @@
 
 local read = redis.call('HMGET', KEYS[1], 'm', ARGV[2], 's')
 if read[1] and read[2] and ARGV[5] == '0' and string.byte(read[1]) == SCHEMA and read[3] == SOUND then
-  local _, _, order, _, offset, kept, override, lone, last, _, next_due, lone_end, fence, in_use,
-    holders, visits, waiters, line_limit, arrivals, slots, freed, limit, exclusive, disagree, aging_base,
-    aging_per_second, aging_max, has_drawn, drawn, _, last_grant, interval, quick =
-    struct.unpack(META, read[1])
+  local _, META_FIELDS = struct.unpack(META, read[1])
   local state, _, _, _, _, _, _, _, _, _, its_fence, revoked, its_end, granted, joined =
-    struct.unpack('<BBBBBBHI4I4dddddd', read[2])
+    struct.unpack(VISIT_UP_TO_joined, read[2])
   local now, ttl = CLOCK + offset, tonumber(ARGV[4])
   if now >= last and now < next_due and state == HOLDING and revoked == 0
     and its_fence == tonumber(ARGV[3]) and waiters == 0
@@ -27,13 +24,12 @@ if read[1] and read[2] and ARGV[5] == '0' and string.byte(read[1]) == SCHEMA and
     elseif ends < its_end then
       redis.call('ZADD', KEYS[2], ends, ARGV[2])
     end
+    forgotten, present, rate_due = 0, 0, 0
+    last, used, next_due = now, now, math.min(next_due, ends)
     redis.call('HSET', KEYS[1],
-      'm', struct.pack(META, SCHEMA, 0, order, 0, offset, kept, override, lone, now, now,
-        math.min(next_due, ends), lone_end, fence, in_use, holders, visits, 0, line_limit, arrivals, slots,
-        freed, limit, exclusive, disagree, aging_base, aging_per_second, aging_max, has_drawn, drawn,
-        0, last_grant, interval, quick),
-      ARGV[2], string.sub(read[2], 1, 40) .. struct.pack('<dddd', ends, granted, joined, ttl)
-        .. string.sub(read[2], 73))
+      'm', struct.pack(META, SCHEMA, META_FIELDS),
+      ARGV[2], string.sub(read[2], 1, VISIT_BEFORE_expiry) .. struct.pack('<dddd', ends, granted, joined, ttl)
+        .. string.sub(read[2], VISIT_AT_patience_end))
     if not is_lone and ends >= its_end then redis.call('ZADD', KEYS[2], ends, ARGV[2]) end
     return struct.pack('<dddd', DONE, WALL, 0, 0)
   end

@@ -24,7 +24,7 @@ if ARGV[2] == '1' and is_idle() then
   -- Fences go on growing even if the server's clock was set back.
   if g.fence >= WALL then
     local fence, last, offset = g.fence, g.last, g.offset
-    new_meta(g)
+    META_FIELDS_OF_g = META_NEW
     g.forgotten, g.fence, g.last, g.offset = 1, fence, last, offset
     redis.call('HSET', g.hash, 'm', write_meta(g), 's', SOUND)
     redis.call('PEXPIRE', g.hash, math.ceil((fence - WALL + SPARE) / 1000))

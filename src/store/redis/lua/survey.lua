@@ -19,8 +19,7 @@ local more = 0
 
 -- As reap() and pass_over() in line.lua would.
 local function count_ended(packed)
-  local state, _, _, _, _, _, _, weight, _, _, _, revoked, _, _, _, _, patience_end =
-    struct.unpack('<BBBBBBHI4I4dddddddd', packed)
+  local VISIT_FIELDS_UP_TO_patience_end = struct.unpack(VISIT_UP_TO_patience_end, packed)
   local gone = true
   if state == HANDED or state == HOLDING then
     ended.weight, ended.holders = ended.weight + weight, ended.holders + 1

@@ -114,7 +114,7 @@ void ChaosProxy::end_isolation() {
   isolated_.clear();
 }
 
-bool ChaosProxy::passes(const Pair& pair, Way way, StepContext now) {
+bool ChaosProxy::passes(const Pair& pair, Way way, TimePoint now) {
   if (pair.sleeps_until > now) return false;
   const std::lock_guard lock(mutex_);
   const auto found = isolated_.find(pair.process);

@@ -58,17 +58,17 @@ class ChaosProxy {
   [[nodiscard]] std::uint64_t faults() const noexcept { return faults_; }
 
  private:
-  using StepContext = std::chrono::steady_clock::time_point;
+  using TimePoint = std::chrono::steady_clock::time_point;
   struct Pair {
     int client;
     int server;
     pid_t process;  // Of the client.
     bool open = true;
-    StepContext sleeps_until = {};
+    TimePoint sleeps_until = {};
   };
   struct Isolation {
     Way way;
-    StepContext until;
+    TimePoint until;
   };
 
   void run();
@@ -76,7 +76,7 @@ class ChaosProxy {
   void pass_request(Pair& pair);
   void pass_reply(Pair& pair);
   void close_pair(Pair& pair);
-  [[nodiscard]] bool passes(const Pair& pair, Way way, StepContext now);
+  [[nodiscard]] bool passes(const Pair& pair, Way way, TimePoint now);
   [[nodiscard]] bool strikes();
   [[nodiscard]] std::uint64_t roll();
   [[nodiscard]] Fault fault_of_a_reply();

@@ -37,7 +37,7 @@ inline ChaosRow try_failover(RedisSentinels& sentinels, Loss loss) {
   std::this_thread::sleep_for(300ms);
 
   const RedisSentinels::Failover failover = sentinels.fail_over(loss);
-  const StepContext promoted = failover.began + failover.outage;
+  const TimePoint promoted = failover.began + failover.outage;
   EXPECT_TRUE(becomes_true([&] { return asker.got_in_since(promoted); }, 5s))
       << asker.last_failure();
   acknowledged.stop();

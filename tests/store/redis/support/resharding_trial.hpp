@@ -44,7 +44,7 @@ class ReshardingTrial {
   // At least so many visits and kLeastMoves, and for at least three lives of the leases.
   void run(std::uint64_t visits) {
     hold_leases();
-    const StepContext start = std::chrono::steady_clock::now();
+    const TimePoint start = std::chrono::steady_clock::now();
     const auto goes_on = [&] {
       if (moves_ < kLeastMoves && !::testing::Test::HasFailure()) return true;
       return visits_ < visits || since(start) < std::chrono::seconds(9);
@@ -108,7 +108,7 @@ class ReshardingTrial {
 
   // Each gate of its own, then one that it waits for, then a group.
   void visit_some(std::size_t n) {
-    StepContext start = std::chrono::steady_clock::now();
+    TimePoint start = std::chrono::steady_clock::now();
     try {
       enter(gates_[n % kGates], n % 3 == 0);
       start = std::chrono::steady_clock::now();
