@@ -251,7 +251,7 @@ class GateTurn {
 
     Answer wait() {
       const Instant recheck = internal::backend_of(store_)->clock().now() +
-                              internal::backend_of(store_)->recheck().head;
+                              internal::backend_of(store_)->recheck_intervals().head;
       (void)internal::backend_of(store_)->await(request_.gate, request_.visitor, sleeper_, recheck);
       return store_.admit(request_);
     }

@@ -218,11 +218,11 @@ std::string RedisTwins::apply(const Operation& operation) {
 
 Reply RedisTwins::perform_rules(const Operation& operation, const Token& token) {
   model::Draw draw(seed_);
-  model::TimePoint moment{clock_.now().count(), clock_.wall().count(), draw};
-  if (operation.step != Step::sweep) return trial::perform(shard_, operation, token, moment);
+  model::StepContext context{clock_.now().count(), clock_.wall().count(), draw};
+  if (operation.step != Step::sweep) return trial::perform(shard_, operation, token, context);
   for (std::size_t i = 0; i < profile_.gates; ++i) {
     draw = model::Draw(seed_);
-    (void)shard_.counts(gate_text(i), gate_hash(gate_text(i)), moment);
+    (void)shard_.counts(gate_text(i), gate_hash(gate_text(i)), context);
   }
   return {};
 }
@@ -262,9 +262,9 @@ void RedisTwins::note_token(const Granted& rules, const Granted& redis) {
 
 void RedisTwins::look_at(const std::string& gate) {
   model::Draw draw(seed_);
-  model::TimePoint moment{clock_.now().count(), clock_.wall().count(), draw};
+  model::StepContext context{clock_.now().count(), clock_.wall().count(), draw};
   compare_keys(gate);
-  compare(gate, text_of(shard_.look(gate, gate_hash(gate), moment)), text_of(store_.look(gate)));
+  compare(gate, text_of(shard_.look(gate, gate_hash(gate), context)), text_of(store_.look(gate)));
   (void)slow_store_.look(gate);
 }
 
