@@ -160,7 +160,8 @@ TEST(Initialisation, IsNeverLeftLockedInAForkedChild) {
                           text.find("guard variable for airlock::Clock::") != text.npos ||
                           text.find("guard variable for airlock::base::") != text.npos ||
                           text.find("guard variable for airlock::shm::") != text.npos ||
-                          text.find("guard variable for airlock::memory::") != text.npos;
+                          text.find("guard variable for airlock::memory::") != text.npos ||
+                          text.find("guard variable for airlock::redis::") != text.npos;
     EXPECT_FALSE(is_guard) << text;
   }
   pclose(symbols);
