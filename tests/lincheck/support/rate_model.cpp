@@ -16,7 +16,7 @@ bool may_be_refused(const Operation& operation) {
 
 std::vector<RateModel::State> RateModel::after(const State& state, const Operation& operation,
                                                const Span& span) const {
-  const Micros when{(span.earliest + offset - slack) / 1000, (span.latest + offset + slack) / 1000};
+  const Micros when{(span.earliest + offset_low) / 1000, (span.latest + offset_high) / 1000};
   std::vector<State> all;
   switch (rate.algorithm) {
     case Rate::Algorithm::gcra:

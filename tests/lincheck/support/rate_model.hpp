@@ -18,8 +18,9 @@ namespace airlock::lincheck {
 // Where a window may have ended or not, both are tried.
 struct RateModel {
   Rate rate;
-  Time offset = 0;  // From the clock of the history to the clock of the store.
-  Time slack = 0;   // How far they may be apart beside that.
+  // From the clock of the history to the clock of the store, between these.
+  Time offset_low = 0;
+  Time offset_high = 0;
 
   __extension__ using Wide = __int128;
 

@@ -20,12 +20,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// From the clock of histories to the time of day.
-Time wall_offset() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return Time{time.tv_sec} * 1'000'000'000 + time.tv_nsec - now();
-}
+// From the clock of histories to the time of day, which may be set while a history happens: seen
+// before and after it.
+class WallOffset {
+ public:
+  WallOffset() { look(); }
+  void look() {
+    const Time before = now();
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    const Time wall = Time{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    low_ = std::min(low_, wall - now());
+    high_ = std::max(high_, wall - before);
+  }
+  [[nodiscard]] Time low() const noexcept { return low_ - kResolution; }
+  [[nodiscard]] Time high() const noexcept { return high_ + kResolution; }
+
+ private:
+  static constexpr Time kResolution = 20'000;
+
+  Time low_ = kNever;
+  Time high_ = 0;
+};
 
 class Run {
  public:
@@ -40,11 +56,13 @@ class Run {
     const Time end = began + std::chrono::nanoseconds(trial_.at_most).count();
     while (now() < end && result_.wrong.empty()) {
       const Plan plan = next_plan();
+      WallOffset offset;
       crew_.carry_out(plan);
       const History history = history_of(plan);
+      offset.look();
       if (!trial_.gates_are_new) (void)access_.store.purge(plan.gate.data());
       count(history);
-      judge(plan, history);
+      judge(plan, history, offset);
       if (!crew_.wrong().empty()) result_.wrong = crew_.wrong();
     }
     result_.took = std::chrono::nanoseconds(now() - began);
@@ -129,13 +147,13 @@ class Run {
 
   // --- whether it can be ---
 
-  void judge(const Plan& plan, const History& history) {
+  void judge(const Plan& plan, const History& history, const WallOffset& offset) {
     const Time began = now();
     if (plan.subject == Subject::rate) {
       RateModel model{.rate = plan.rate};
       if (trial_.wall_clock) {
-        model.offset = wall_offset();
-        model.slack = 20'000;
+        model.offset_low = offset.low();
+        model.offset_high = offset.high();
       }
       judge_by(model, history, plan);
     } else {
