@@ -28,6 +28,20 @@ using TimePoint = std::chrono::steady_clock::time_point;
   return milliseconds(std::chrono::steady_clock::now() - start);
 }
 
+// How long something takes by itself: without what the threads of this process wait for a processor
+// meanwhile.
+class Stopwatch {
+ public:
+  [[nodiscard]] TimePoint start() const noexcept { return start_; }
+  [[nodiscard]] std::chrono::milliseconds own() const {
+    return since(start_) - milliseconds(cpu_wait_of_process() - without_cpu_);
+  }
+
+ private:
+  std::chrono::nanoseconds without_cpu_ = cpu_wait_of_process();
+  TimePoint start_ = std::chrono::steady_clock::now();
+};
+
 // Enters a gate and leaves it again, every 20 ms unless told otherwise, and notes how it went.
 class Asker {
  public:
