@@ -86,7 +86,7 @@ PARTS = [i / 100 for i in range(100)] + [0.991, 0.993, 0.995, 0.997, 0.998, 0.99
 
 
 def most_inside(visits):
-    """How many were inside at once, at most. Who leaves in the same context as another enters is out first."""
+    """How many were inside at once, at most. A visitor that leaves at the moment at which another enters is out first."""
     events = sorted([(entered, 1) for _, entered, _ in visits] + [(out, -1) for _, _, out in visits])
     inside = most = 0
     for _, change in events:

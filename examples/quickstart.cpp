@@ -13,7 +13,7 @@ int main() {
   airlock::Bulkhead erp{store, "legacy-erp", {.limit = 2, .ttl = 10s, .max_wait = 200ms}};
 
   // Waits up to max_wait for a slot, then runs. The slot is released on return or throw.
-  const int rows = erp.call([](airlock::Lease& lease) { return lease.fence() > 0 ? 17 : 0; });
+  const int rows = erp.call([] { return 17; });  // For example a slow query.
   std::cout << rows << " rows\n";
 
   airlock::Lease one = erp.acquire();  // Holds a slot until the end of the scope.

@@ -19,8 +19,8 @@ import redis.exceptions
 MS = 1_000_000
 
 
-def sleep_until(context):
-    while (left := context - time.monotonic_ns()) > 0:
+def sleep_until(moment):
+    while (left := moment - time.monotonic_ns()) > 0:
         time.sleep(left / 1e9)
 
 

@@ -109,8 +109,8 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
 
   // For Lease. StoreError (no_room) if no thread can be started that would fire it.
   [[nodiscard]] std::stop_token lost(Held& held);
-  // Before its release: it is renewed no more, and nobody is told that it is lost. After its release,
-  // or once that is queued: it counts no more.
+  // end() before the release: the lease is no longer renewed, and its loss is not reported. forget()
+  // after the release, or once that is queued.
   static void end(Held& held) noexcept { held.is_ending = true; }
   void forget(Held* held) noexcept;
   void release_later(const Token& token, Instant until) noexcept;  // Releases it in the background.

@@ -211,7 +211,7 @@ void Twins::check_grant(const Ask& ask, const Reply& reply) {
   const auto view = shard_.look(gate_text(ask.gate), gate_hash(gate_text(ask.gate)), context_);
   std::uint32_t limit = view->override_limit.value_or(ask.permits->limit);
   if (ask.permits->exclusive) limit = std::min(limit, ask.permits->limit);
-  // Who was handed a slot after it, in the same step, came by a limit of its own.
+  // Visitors that were handed a slot later in the same step were judged by their own limits.
   std::uint32_t in_use = 0;
   for (const HolderView& holder : view->holders) {
     if (holder.fence <= granted->token.fence) in_use += holder.weight;

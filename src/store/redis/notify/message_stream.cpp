@@ -7,7 +7,7 @@
 namespace airlock::redis {
 namespace {
 
-constexpr auto kHeartbeat = std::chrono::seconds(5);  // Silence for so long is looked into.
+constexpr auto kHeartbeat = std::chrono::seconds(5);  // After this silence the server is asked.
 
 }  // namespace
 

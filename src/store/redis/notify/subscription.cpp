@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): literals
 
-constexpr auto kLinger = 10s;  // Nobody has been here to be told for so long: it ends.
+constexpr auto kLinger = 10s;  // A channel without watchers ends after this.
 constexpr auto kBackOff = 50ms;
 constexpr std::string_view kFlush = "flush";
 

@@ -48,8 +48,8 @@ class Subscription {
   // There is a callback to call: from now on the thread reads.
   void attend();
 
-  // The calling thread sleeps until it is woken, by who reads what `channel` is told or by somebody else,
-  // or until the deadline. Returns whether it was woken with news.
+  // The calling thread sleeps until a message of `channel` or another thread wakes it, or until the
+  // deadline. Returns whether it was woken with news.
   [[nodiscard]] bool sleep(const WakeChannel& channel, Sleeper& sleeper, Clock& clock,
                            Instant deadline);
 
