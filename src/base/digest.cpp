@@ -7,15 +7,9 @@
 namespace airlock::base {
 namespace {
 
-constexpr std::size_t kBlockSize = 64;
 constexpr std::size_t kLengthSize = 8;
 
-using Block = std::array<std::uint8_t, kBlockSize>;
-using State = std::array<std::uint32_t, 8>;
 using Schedule = std::array<std::uint32_t, 64>;
-
-constexpr State kStart = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 constexpr Schedule kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -32,7 +26,7 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
          std::uint32_t{bytes[2]} << 8 | std::uint32_t{bytes[3]};
 }
 
-Schedule expand(const Block& block) {
+Schedule expand(const std::array<std::uint8_t, Sha256::kBlockSize>& block) {
   Schedule w;
   for (std::size_t t = 0; t < 16; ++t) w[t] = big_endian(&block[4 * t]);
   for (std::size_t t = 16; t < w.size(); ++t) {
@@ -43,8 +37,10 @@ Schedule expand(const Block& block) {
   return w;
 }
 
+}  // namespace
+
 // The letters are those of FIPS 180-4, 6.2.2.
-void absorb(State& state, const Block& block) {
+void Sha256::absorb(State& state, const Block& block) noexcept {
   const Schedule w = expand(block);
   auto [a, b, c, d, e, f, g, h] = state;
   for (std::size_t t = 0; t < w.size(); ++t) {
@@ -59,41 +55,47 @@ void absorb(State& state, const Block& block) {
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += mixed[i];
 }
 
-Block copy_block(std::string_view bytes) {
-  Block block{};
-  std::copy(bytes.begin(), bytes.end(), block.begin());
-  return block;
+void Sha256::update(std::string_view bytes) noexcept {
+  std::size_t used = total_ % kBlockSize;
+  total_ += bytes.size();
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, kBlockSize - used);
+    std::copy(piece.begin(), piece.end(), block_.begin() + used);
+    bytes.remove_prefix(piece.size());
+    used += piece.size();
+    if (used < kBlockSize) return;
+    absorb(state_, block_);
+    used = 0;
+  }
 }
 
-void absorb_end(State& state, std::string_view rest, std::uint64_t total) {
-  Block block = copy_block(rest);
-  block[rest.size()] = 0x80;
-  if (rest.size() >= kBlockSize - kLengthSize) {
+Digest Sha256::finish() const noexcept {
+  State state = state_;
+  Block block{};
+  const std::size_t used = total_ % kBlockSize;
+  std::copy_n(block_.begin(), used, block.begin());
+  block[used] = 0x80;
+  if (used >= kBlockSize - kLengthSize) {
     absorb(state, block);
     block = {};
   }
-  const std::uint64_t bits = 8 * total;
+  const std::uint64_t bits = 8 * total_;
   for (std::size_t i = 0; i < kLengthSize; ++i) {
     block[kBlockSize - 1 - i] = static_cast<std::uint8_t>(bits >> 8 * i);
   }
   absorb(state, block);
-}
-
-}  // namespace
-
-Digest sha256(std::string_view bytes) noexcept {
-  State state = kStart;
-  const std::size_t total = bytes.size();
-  for (; bytes.size() >= kBlockSize; bytes.remove_prefix(kBlockSize)) {
-    absorb(state, copy_block(bytes.substr(0, kBlockSize)));
-  }
-  absorb_end(state, bytes, total);
 
   Digest digest;
   for (std::size_t i = 0; i < digest.size(); ++i) {
     digest[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
   }
   return digest;
+}
+
+Digest sha256(std::string_view bytes) noexcept {
+  Sha256 hash;
+  hash.update(bytes);
+  return hash.finish();
 }
 
 }  // namespace airlock::base
