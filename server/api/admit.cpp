@@ -1,0 +1,109 @@
+#include <utility>
+#include <variant>
+
+#include "api/answers.hpp"
+#include "api/api.hpp"
+#include "api/fields.hpp"
+#include "api/visit.hpp"
+
+namespace airlock::server {
+namespace {
+
+const std::vector<std::pair<std::string_view, Order>> kOrders = {
+    {"fifo", Order::fifo},
+    {"priority", Order::priority},
+    {"lottery", Order::lottery},
+    {"aging_lottery", Order::aging_lottery}};
+
+constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr Duration kClaimWindowNamed = std::chrono::seconds(10);
+
+std::optional<airlock::Permits> read_permits(Fields& fields) {
+  const auto limit = fields.number("limit", 1, kMaxLimit);
+  const auto weight = fields.number("weight", 1, kMaxLimit);
+  const auto ttl = fields.duration("ttl", std::chrono::milliseconds(20), kMaxTtl);
+  if (!limit) {
+    if (weight) throw Rejection{400, "needs a limit", "weight"};
+    if (ttl) throw Rejection{400, "needs a limit", "ttl"};
+    return std::nullopt;
+  }
+  if (weight.value_or(1) > *limit) throw Rejection{400, "is above the limit", "weight"};
+  return airlock::Permits{.limit = static_cast<std::uint32_t>(*limit),
+                          .weight = static_cast<std::uint32_t>(weight.value_or(1)),
+                          .ttl = ttl.value_or(std::chrono::seconds(30))};
+}
+
+Line read_line(Fields& fields) {
+  Line line{.order = fields.choice("order", kOrders).value_or(Order::fifo), .patience = kPatience};
+  const auto priority = fields.number("priority", 0, kMaxPriority);
+  if (priority && line.order != Order::priority)
+    throw Rejection{400, "needs \"order\":\"priority\"", "priority"};
+  line.priority = static_cast<std::uint16_t>(priority.value_or(0));
+  return line;
+}
+
+AdmitCall read_call(const Exchange& exchange, const Places& places) {
+  const Request& request = exchange.request();
+  AdmitCall call{.gate = gate_in(places)};
+  Fields fields(request);
+  call.permits = read_permits(fields);
+  call.rates = fields.rates("rates");
+  if (!call.permits && call.rates.empty())
+    throw Rejection{400, "a limit, or rates, are needed", "limit"};
+  const auto cost = fields.number("cost", 1, kMaxLimit);
+  if (cost && call.rates.empty()) throw Rejection{400, "needs rates", "cost"};
+  call.cost = static_cast<std::uint32_t>(cost.value_or(1));
+  call.line = read_line(fields);
+  call.wait = fields.duration("wait", Duration(0), kForever).value_or(Duration(0));
+  call.name = fields.text("visitor", 200).value_or("");
+  call.label = fields.text("label", kMaxLabelSize).value_or(exchange.peer().label);
+  const auto join = fields.flag("join");
+  fields.finish();
+  call.visitor = call.name.empty() ? VisitorId::random() : visitor_of(exchange.peer(), call.name);
+  call.line.join = join.value_or(!call.name.empty() || call.wait > Duration(0));
+  if (!call.name.empty()) call.line.claim_window = kClaimWindowNamed;
+  if (!call.line.join && call.wait > Duration(0))
+    throw Rejection{400, "who waits joins the line", "join"};
+  if (call.line.join && call.wait == Duration(0) && call.name.empty()) {
+    throw Rejection{400, "a place in the line is kept for a visitor, or while the call waits",
+                    "join"};
+  }
+  call.is_stream = request.accept.find("text/event-stream") != std::string::npos;
+  if (call.is_stream && !call.permits)
+    throw Rejection{400, "a stream holds a lease, which needs a limit", "limit"};
+  return call;
+}
+
+// One question, in one step of the store.
+Response admit_once(Api& api, Loop& loop, const AdmitCall& call) {
+  const Answer answer = api.store.admit(call.request());
+  if (const auto* const refused = std::get_if<Refused>(&answer))
+    return refused_response(*refused, call.rates);
+  if (const auto* const queued = std::get_if<Queued>(&answer)) {
+    return json_response(202, queued_json(*queued, call.name));
+  }
+  const auto& granted = std::get<Granted>(answer);
+  Response response = json_response(200, granted_json(granted, Duration(0)));
+  add_rate_fields(response, call.rates, granted.rate);
+  if (call.name.empty() && granted.token.fence != 0) {
+    response.on_unwritten = [&api, &loop, token = granted.token] {
+      release_soon(api, loop, token);
+    };
+  }
+  return response;
+}
+
+}  // namespace
+
+void admit(Api& api, const ExchangePtr& exchange, const Places& places) {
+  AdmitCall call = read_call(*exchange, places);
+  const bool is_held = call.is_stream || (call.wait > Duration(0) && call.name.empty());
+  if (is_held) call.hold = Hold::bound;  // To this server, until its client has it.
+  if (is_held || call.wait > Duration(0)) return Visit::start(api, exchange, std::move(call));
+  answer_by(api, exchange,
+            [&api, &loop = exchange->loop(), call = std::move(call)](const Store& /*store*/) {
+              return admit_once(api, loop, call);
+            });
+}
+
+}  // namespace airlock::server

@@ -1,0 +1,207 @@
+#include "api.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "airlock/error.hpp"
+#include "api/answers.hpp"
+#include "api/fields.hpp"
+#include "http/head.hpp"
+#include "http/loop.hpp"
+
+namespace airlock::server {
+namespace {
+
+struct Route {
+  std::string_view path;
+  std::string_view method;
+  void (*handler)(Api& api, const ExchangePtr& exchange, const Places& places);
+};
+
+constexpr std::array kRoutes = {
+    Route{"/v1/gates/{gate}/admit", "POST", admit},
+    Route{"/v1/gates/{gate}/take", "POST", take},
+    Route{"/v1/gates/{gate}/visitors/{visitor}", "DELETE", leave},
+    Route{"/v1/renew", "POST", renew},
+    Route{"/v1/release", "POST", release},
+    Route{"/v1/gates", "GET", list_gates},
+    Route{"/v1/gates/{gate}", "GET", show_gate},
+    Route{"/v1/gates/{gate}", "DELETE", purge},
+    Route{"/v1/gates/{gate}/limit", "PUT", set_limit},
+    Route{"/v1/gates/{gate}/limit", "DELETE", clear_limit},
+    Route{"/v1/gates/{gate}/pause", "PUT", pause},
+    Route{"/v1/gates/{gate}/pause", "DELETE", resume},
+    Route{"/v1/gates/{gate}/revoke", "POST", revoke},
+    Route{"/metrics", "GET", metrics},
+    Route{"/live", "GET", live},
+    Route{"/ready", "GET", ready},
+};
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::string decoded(std::string_view text, const char* field) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = high < 0 ? -1 : hex_digit(text[i + 2]);
+    if (low < 0) throw Rejection{400, "% stands before two hexadecimal digits", field};
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+// The next part of a path, with its / before it.
+std::string_view next_part(std::string_view& path) {
+  const std::size_t end = path.find('/', 1);
+  const std::string_view part = path.substr(0, end);
+  path.remove_prefix(part.size());
+  return part;
+}
+
+bool matches(std::string_view pattern, std::string_view path) {
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view expected = next_part(pattern);
+    const std::string_view part = next_part(path);
+    if (expected.starts_with("/{") ? part.size() == 1 : part != expected) return false;
+  }
+  return pattern.empty() && path.empty();
+}
+
+Places places_of(std::string_view pattern, std::string_view path) {
+  Places places;
+  while (!pattern.empty()) {
+    const std::string_view name = next_part(pattern);
+    const std::string_view part = next_part(path).substr(1);
+    if (name == "/{gate}") places.gate = decoded(part, "gate");
+    if (name == "/{visitor}") places.visitor = decoded(part, "visitor");
+  }
+  return places;
+}
+
+// A page of another site whose name was made to lead here asks with that name.
+void refuse_rebound(const Request& request) {
+  if (request.origin.empty() && !request.has_fetch_metadata) return;
+  if (!is_loopback_host(request.host)) {
+    throw Rejection{421, "a browser may ask for localhost, 127.0.0.1 or [::1] only", "Host"};
+  }
+  const std::size_t scheme = request.origin.find("://");
+  const std::string_view origin =
+      std::string_view(request.origin).substr(scheme == std::string::npos ? 0 : scheme + 3);
+  if (!request.origin.empty() && !is_loopback_host(origin)) {
+    throw Rejection{403, "pages of other sites may not ask", "Origin"};
+  }
+}
+
+Response wrong_method(std::string_view path, std::string_view method) {
+  std::string allowed;
+  for (const Route& route : kRoutes) {
+    if (!matches(route.path, path)) continue;
+    allowed.append(allowed.empty() ? "" : ", ").append(route.method);
+    if (route.method == "GET") allowed += ", HEAD";
+  }
+  if (allowed.empty())
+    return problem(404, "there is nothing at this path; docs/server.md lists what there is");
+  allowed += ", OPTIONS";
+  Response response = method == "OPTIONS" ? Response{.status = 204}
+                                          : problem(405, "this path has other methods: " + allowed);
+  response.fields.emplace_back("Allow", allowed);
+  return response;
+}
+
+void dispatch(Api& api, const ExchangePtr& exchange) {
+  const Request& request = exchange->request();
+  refuse_rebound(request);
+  const auto* const route = std::find_if(kRoutes.begin(), kRoutes.end(), [&](const Route& each) {
+    return each.method == request.method && matches(each.path, request.path);
+  });
+  if (route == kRoutes.end()) return exchange->answer(wrong_method(request.path, request.method));
+  if (api.shared.is_draining && request.path.starts_with("/v1/")) {
+    return exchange->answer(problem(503, "the server is stopping"));
+  }
+  route->handler(api, exchange, places_of(route->path, request.path));
+}
+
+}  // namespace
+
+void handle(Api& api, const ExchangePtr& exchange) {
+  try {
+    dispatch(api, exchange);
+  } catch (...) {
+    exchange->answer(failure_response());
+  }
+}
+
+GateName gate_in(const Places& places) {
+  if (places.gate.find('/') != std::string::npos) {
+    throw Rejection{400, "an encoded / is not accepted; group~name stands for group/name", "gate"};
+  }
+  std::string name = places.gate;
+  if (const std::size_t tilde = name.find('~'); tilde != std::string::npos) name[tilde] = '/';
+  try {
+    return GateName(name);
+  } catch (const InvalidArgument& error) {
+    throw Rejection{400, error.what(), "gate"};
+  }
+}
+
+VisitorId visitor_of(const Peer& peer, std::string_view name) {
+  if (name.empty() || name.size() > 200)
+    throw Rejection{400, "has to have 1 to 200 bytes", "visitor"};
+  return VisitorId::named("airlock-server/" + std::to_string(peer.principal.size()) + "/" +
+                          peer.principal + "/" + std::string(name));
+}
+
+void answer_by(Api& api, const ExchangePtr& exchange, std::function<Response(const Store&)> ask) {
+  const auto response = std::make_shared<Response>();
+  api.steps.run(
+      exchange->loop(),
+      [&api, response, ask = std::move(ask)] {
+        try {
+          *response = ask(api.store);
+        } catch (...) {
+          *response = failure_response();
+        }
+      },
+      [exchange, response] { exchange->answer(std::move(*response)); });
+}
+
+void release_soon(Api& api, Loop& loop, const Token& token) {
+  api.steps.run(loop, [&api, token] {
+    try {
+      api.store.release(token);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): its ttl ends it
+    }
+  });
+}
+
+std::string query_value(const Request& request, std::string_view known) {
+  std::string value;
+  std::string_view rest = request.query;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('&');
+    const std::string_view pair = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    const std::size_t equals = pair.find('=');
+    if (pair.substr(0, equals) != known || equals == std::string_view::npos) {
+      throw Rejection{400, "the query of this path is " + std::string(known) + "=VALUE or nothing",
+                      "query"};
+    }
+    value = decoded(pair.substr(equals + 1), known.data());
+  }
+  return value;
+}
+
+}  // namespace airlock::server

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "airlock/name.hpp"
+#include "airlock/store.hpp"
+#include "api/steps.hpp"
+#include "http/exchange.hpp"
+
+// The calls of the server: which path and method belong to which handler.
+
+namespace airlock::server {
+
+struct Shared;
+
+struct Api {
+  Store store;
+  bool is_local;  // Its steps never block.
+  Shared& shared;
+  Steps steps{is_local};
+};
+
+// What stands in the places of a path in braces, decoded.
+struct Places {
+  std::string gate = {};
+  std::string visitor = {};
+};
+
+// Answers a request, or begins to.
+void handle(Api& api, const ExchangePtr& exchange);
+
+// `group~name` stands for group/name. Rejection for what is no name of a gate.
+[[nodiscard]] GateName gate_in(const Places& places);
+
+// Whose visitor of that name it is belongs to its id: nobody gets another's token by guessing a name.
+[[nodiscard]] VisitorId visitor_of(const Peer& peer, std::string_view name);
+
+// Asks the store where that does not block the loop, and answers with what `ask` returns or with what it throws.
+void answer_by(Api& api, const ExchangePtr& exchange, std::function<Response(const Store&)> ask);
+
+// Gives back what nobody has learned of.
+void release_soon(Api& api, Loop& loop, const Token& token);
+
+// One for each call, or for a few that belong together; each in a file of that name.
+void admit(Api& api, const ExchangePtr& exchange, const Places& places);
+void take(Api& api, const ExchangePtr& exchange, const Places& places);
+void renew(Api& api, const ExchangePtr& exchange, const Places& places);    // leases.cpp
+void release(Api& api, const ExchangePtr& exchange, const Places& places);  // leases.cpp
+void leave(Api& api, const ExchangePtr& exchange, const Places& places);    // leases.cpp
+void list_gates(Api& api, const ExchangePtr& exchange, const Places& places);
+void show_gate(Api& api, const ExchangePtr& exchange, const Places& places);
+void set_limit(Api& api, const ExchangePtr& exchange, const Places& places);
+void clear_limit(Api& api, const ExchangePtr& exchange, const Places& places);
+void pause(Api& api, const ExchangePtr& exchange, const Places& places);
+void resume(Api& api, const ExchangePtr& exchange, const Places& places);
+void revoke(Api& api, const ExchangePtr& exchange, const Places& places);
+void purge(Api& api, const ExchangePtr& exchange, const Places& places);
+void metrics(Api& api, const ExchangePtr& exchange, const Places& places);
+void live(Api& api, const ExchangePtr& exchange, const Places& places);
+void ready(Api& api, const ExchangePtr& exchange, const Places& places);
+
+// The value of a parameter of the query, decoded; empty if it is not there. Rejection for one that is not in `known`.
+[[nodiscard]] std::string query_value(const Request& request, std::string_view known);
+
+}  // namespace airlock::server

@@ -1,0 +1,57 @@
+#include <fnmatch.h>
+
+#include <atomic>
+#include <sstream>
+
+#include "airlock/metrics.hpp"
+#include "api/answers.hpp"
+#include "api/api.hpp"
+#include "gate_json.hpp"
+#include "http/loop.hpp"
+
+namespace airlock::server {
+
+Response unknown_gate() { return problem(404, "this gate is not known to the store", "gate"); }
+
+void list_gates(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
+  std::string match = query_value(exchange->request(), "match");
+  if (match.empty()) match = "*";
+  answer_by(api, exchange, [match](const Store& store) {
+    OrderedJson json = OrderedJson::array();
+    const auto include = [&](std::string_view gate) {
+      return fnmatch(match.c_str(), std::string(gate).c_str(), 0) == 0;
+    };
+    for (const GateSummary& summary : store.survey(include))
+      json.push_back(cli::summary_json(summary));
+    return json_response(200, json);
+  });
+}
+
+void show_gate(Api& api, const ExchangePtr& exchange, const Places& places) {
+  answer_by(api, exchange, [gate = gate_in(places)](const Store& store) {
+    const auto view = store.look(gate);
+    return view ? json_response(200, cli::whole_json(*view)) : unknown_gate();
+  });
+}
+
+void metrics(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
+  answer_by(api, exchange, [&shared = api.shared](const Store& store) {
+    std::ostringstream text;
+    write_metrics(store, text);
+    text << "# HELP airlock_server_connections Open connections of clients.\n"
+            "# TYPE airlock_server_connections gauge\nairlock_server_connections "
+         << shared.connections << "\n";
+    return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};
+  });
+}
+
+void live(Api& /*api*/, const ExchangePtr& exchange, const Places& /*places*/) {
+  exchange->answer(json_response(200, {{"status", "live"}}));
+}
+
+void ready(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
+  exchange->answer(api.shared.is_draining ? problem(503, "the server is stopping")
+                                          : json_response(200, {{"status", "ready"}}));
+}
+
+}  // namespace airlock::server

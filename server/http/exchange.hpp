@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "message.hpp"
+
+namespace airlock::server {
+
+class Loop;
+
+// Who is at the other end.
+struct Peer {
+  std::string principal;  // Whose visitors a visitor's name belongs to.
+  std::string label;      // What operators see unless the request has a label.
+};
+
+// One request and its answer. Handlers get it on the loop of its connection and use it there alone. Each is answered once,
+// by answer(), or by begin_stream() and end_stream().
+class Exchange {
+ public:
+  Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  virtual ~Exchange() = default;
+
+  [[nodiscard]] virtual const Request& request() const = 0;
+  [[nodiscard]] virtual const Peer& peer() const = 0;
+  [[nodiscard]] virtual Loop& loop() = 0;
+
+  virtual void answer(Response response) = 0;
+
+  // From here on the connection is watched while the answer is awaited: `gone` is called once when the client goes away, or
+  // when the server ends and wants it `drained`. After that, a client that is gone may still be answered, in vain.
+  enum class End { gone, drained };
+  virtual void on_end(std::function<void(End)> ended) = 0;
+
+  // Server-sent events. The stream ends with the connection.
+  virtual void begin_stream() = 0;
+  virtual void send_event(std::string_view name, std::string_view data) = 0;
+  virtual void end_stream() = 0;
+};
+
+using ExchangePtr = std::shared_ptr<Exchange>;
+using Handler = std::function<void(const ExchangePtr&)>;
+
+// {"type","title","status","detail"} as RFC 9457 has it; `field` where one is wrong.
+[[nodiscard]] Response problem(int status, std::string_view detail, std::string_view field = {});
+
+}  // namespace airlock::server

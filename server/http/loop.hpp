@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace airlock::server {
+
+class Connection;
+
+// What all loops of a server share.
+struct Shared {
+  std::atomic<std::size_t> connections = 0;
+  std::atomic<bool> is_draining = false;
+};
+
+// One event loop: a thread, and the connections that it was given. Everything but post() is called on that thread.
+class Loop {
+ public:
+  explicit Loop(Shared& shared);
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  ~Loop();
+
+  [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
+  [[nodiscard]] Shared& shared() noexcept { return shared_; }
+
+  // Runs until stop().
+  void run();
+  void stop() { context_.stop(); }
+
+  // Runs `work` on the loop, later. From any thread.
+  void post(std::function<void()> work);
+
+  void add(Connection& connection);
+  void remove(Connection& connection);
+
+  // Ends what is idle, streams or waits, and after that each connection once its answer is written.
+  void drain();
+
+  [[nodiscard]] std::string_view date();  // For the Date field; of this second.
+  [[nodiscard]] std::array<char, 65'536>& scratch() noexcept { return scratch_; }
+
+ private:
+  void tick();
+  template <typename Visit>
+  void for_each_connection(Visit visit);
+
+  static constexpr auto kTick = std::chrono::milliseconds(250);
+
+  Shared& shared_;
+  std::unordered_set<Connection*> connections_;
+  std::chrono::sys_seconds date_second_{};
+  std::string date_;
+  // What is read goes through here, so that idle connections need no buffer.
+  std::array<char, 65'536> scratch_;
+  // Behind what connections use: it owns them, and ends before that.
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  boost::asio::steady_timer timer_;
+};
+
+}  // namespace airlock::server

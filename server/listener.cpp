@@ -1,0 +1,161 @@
+#include "listener.hpp"
+
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "airlock/error.hpp"
+#include "http/connection.hpp"
+
+namespace airlock::server {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kMaxConnections = 10'000;
+
+constexpr const char* kTooMany =
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: "
+    "close\r\n\r\n";
+
+asio::ip::tcp::endpoint to_tcp(const asio::generic::stream_protocol::endpoint& generic) {
+  asio::ip::tcp::endpoint tcp;
+  tcp.resize(std::min(generic.size(), tcp.capacity()));
+  std::memcpy(tcp.data(), generic.data(), tcp.size());
+  return tcp;
+}
+
+Peer peer_of(asio::generic::stream_protocol::socket& socket, const Endpoint& endpoint) {
+  if (endpoint.kind == Endpoint::Kind::unix) {
+    ucred credentials{};
+    socklen_t size = sizeof credentials;
+    if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
+      return {"nobody", "http"};
+    return {"uid:" + std::to_string(credentials.uid),
+            "http pid " + std::to_string(credentials.pid)};
+  }
+  error_code error;
+  const auto remote = to_tcp(socket.remote_endpoint(error));
+  return {"loopback", error ? "http" : "http port " + std::to_string(remote.port())};
+}
+
+// Whether a server accepts there.
+bool is_in_use(const std::string& path) {
+  asio::io_context context;
+  asio::local::stream_protocol::socket probe(context);
+  error_code error;
+  probe.connect(asio::local::stream_protocol::endpoint(path), error);
+  return !error || error != asio::error::connection_refused;
+}
+
+}  // namespace
+
+Listener::Listener(Loop& loop, Endpoint endpoint, std::function<Loop&()> next_loop,
+                   const Handler& handler)
+    : loop_(loop),
+      endpoint_(std::move(endpoint)),
+      next_loop_(std::move(next_loop)),
+      handler_(handler),
+      acceptor_(loop.context()),
+      pause_(loop.context()) {
+  endpoint_.kind == Endpoint::Kind::tcp ? open_tcp() : open_unix();
+  error_code error;
+  acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error) fail("listen", error.value());
+}
+
+Listener::~Listener() { close(); }
+
+void Listener::fail(const char* what, int error) const {
+  throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
+                   text() + ": " + what + ": " + std::generic_category().message(error));
+}
+
+void Listener::open_tcp() {
+  const asio::ip::tcp::endpoint wanted(asio::ip::make_address(endpoint_.host), endpoint_.port);
+  error_code error;
+  acceptor_.open(Protocol(wanted.protocol()), error);
+  if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor_.bind(Protocol::endpoint(wanted), error);
+  if (error) fail("bind", error.value());
+  endpoint_.port = to_tcp(acceptor_.local_endpoint()).port();
+}
+
+void Listener::open_unix() {
+  struct stat status {};
+  if (lstat(endpoint_.path.c_str(), &status) == 0) {
+    if (!S_ISSOCK(status.st_mode)) fail("exists and is no socket", EEXIST);
+    if (is_in_use(endpoint_.path)) fail("bind", EADDRINUSE);
+    unlink(endpoint_.path.c_str());
+  }
+  error_code error;
+  acceptor_.open(Protocol(AF_UNIX, 0), error);
+  const mode_t mask = umask(0177);  // Nobody else may connect, not for a moment.
+  if (!error)
+    acceptor_.bind(Protocol::endpoint(asio::local::stream_protocol::endpoint(endpoint_.path)),
+                   error);
+  umask(mask);
+  if (error) fail("bind", error.value());
+  has_path_ = true;
+}
+
+std::string Listener::text() const {
+  if (endpoint_.kind == Endpoint::Kind::unix) return "unix:" + endpoint_.path;
+  const bool is_v6 = endpoint_.host.find(':') != std::string::npos;
+  return "tcp:" + (is_v6 ? "[" + endpoint_.host + "]" : endpoint_.host) + ":" +
+         std::to_string(endpoint_.port);
+}
+
+void Listener::close() {
+  error_code ignored;
+  pause_.cancel();
+  acceptor_.close(ignored);
+  if (std::exchange(has_path_, false)) unlink(endpoint_.path.c_str());
+}
+
+void Listener::accept() {
+  Loop& to = next_loop_();
+  acceptor_.async_accept(to.context(),
+                         [this, &to](const error_code& error, Protocol::socket socket) {
+                           if (error == asio::error::operation_aborted || !acceptor_.is_open())
+                             return;
+                           if (!error) {
+                             take(to, std::move(socket));
+                             return accept();
+                           }
+                           // No more descriptors, most likely; those who wait to be accepted wait on.
+                           pause_.expires_after(std::chrono::milliseconds(100));
+                           pause_.async_wait([this](const error_code& cancelled) {
+                             if (!cancelled) accept();
+                           });
+                         });
+}
+
+void Listener::take(Loop& to, Protocol::socket socket) {
+  error_code ignored;
+  if (loop_.shared().connections >= kMaxConnections) {
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(kTooMany, std::char_traits<char>::length(kTooMany)), ignored);
+    return;
+  }
+  if (endpoint_.kind == Endpoint::Kind::tcp)
+    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  const auto moved = std::make_shared<Protocol::socket>(std::move(socket));
+  to.post([&to, moved, peer = peer_of(*moved, endpoint_), &handler = handler_] {
+    Connection::start(to, std::move(*moved), peer, handler);
+  });
+}
+
+}  // namespace airlock::server

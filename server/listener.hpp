@@ -1,0 +1,49 @@
+#pragma once
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <string>
+
+#include "http/exchange.hpp"
+#include "http/loop.hpp"
+#include "options.hpp"
+
+namespace airlock::server {
+
+// Accepts at one endpoint, on the first loop, and gives each connection to the loop that `next_loop` names. A Unix socket has
+// mode 0600 and is removed at the end; one that a server left behind is replaced, one that is in use is not.
+class Listener {
+ public:
+  // StoreError if nothing can be accepted there.
+  Listener(Loop& loop, Endpoint endpoint, std::function<Loop&()> next_loop, const Handler& handler);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener();
+
+  void start() { accept(); }
+  void close();
+
+  [[nodiscard]] std::string text() const;  // With the port that was chosen.
+
+ private:
+  using Protocol = boost::asio::generic::stream_protocol;
+  using Acceptor = boost::asio::basic_socket_acceptor<Protocol>;
+
+  [[noreturn]] void fail(const char* what, int error) const;
+  void open_tcp();
+  void open_unix();
+  void accept();
+  void take(Loop& to, Protocol::socket socket);
+
+  Loop& loop_;
+  Endpoint endpoint_;
+  const std::function<Loop&()> next_loop_;
+  const Handler& handler_;
+  Acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  bool has_path_ = false;
+};
+
+}  // namespace airlock::server

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The command line of airlock-server.
+
+namespace airlock::server {
+
+// Where to listen: tcp:HOST:PORT or unix:PATH.
+struct Endpoint {
+  enum class Kind : std::uint8_t { tcp, unix };
+
+  Kind kind = Kind::tcp;
+  std::string host = {};   // tcp: an address of this machine itself.
+  std::uint16_t port = 0;  // 0: any that is free.
+  std::string path = {};   // unix
+};
+
+struct Options {
+  std::string store = "shm:";
+  std::vector<Endpoint> listen = {};
+  unsigned threads = 0;  // Loops. 0: one per processor.
+};
+
+// InvalidArgument names what is wrong, and the way out.
+[[nodiscard]] Endpoint parse_endpoint(const std::string& text);
+
+}  // namespace airlock::server

@@ -1,0 +1,80 @@
+#include "server.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace airlock::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kDrain = 6s;      // For answers to be written,
+constexpr Duration kFlush = 2s;  // and then for leases to be given back.
+
+bool is_local(const std::string& store) {
+  return store.starts_with("memory:") || store.starts_with("shm:");
+}
+
+}  // namespace
+
+Server::Server(const Options& options) {
+  const unsigned count =
+      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  for (unsigned i = 0; i < count; ++i) loops_.push_back(std::make_unique<Loop>(shared_));
+  // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate from parentheses
+  api_ = std::unique_ptr<Api>(new Api{open_store(options.store), is_local(options.store), shared_});
+  handler_ = [this](const ExchangePtr& exchange) { handle(*api_, exchange); };
+  const auto next = [this]() -> Loop& { return *loops_[next_++ % loops_.size()]; };
+  for (const Endpoint& endpoint : options.listen) {
+    listeners_.push_back(std::make_unique<Listener>(*loops_.front(), endpoint, next, handler_));
+  }
+}
+
+// Connections end before what they refer to. Steps that run may still post to loops.
+Server::~Server() {
+  listeners_.clear();
+  api_.reset();
+}
+
+std::string Server::listens_at() const {
+  std::string text;
+  for (const auto& listener : listeners_) text += (text.empty() ? "" : " ") + listener->text();
+  return text;
+}
+
+void Server::run() {
+  for (const auto& listener : listeners_) listener->start();
+  std::vector<std::jthread> threads;
+  for (const auto& loop : loops_) threads.emplace_back([&loop] { loop->run(); });
+  await_signal();
+  drain();
+  for (const auto& loop : loops_) loop->stop();
+  threads.clear();
+  api_->store.close();
+  (void)api_->store.flush(kFlush);
+}
+
+void Server::await_signal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  int caught = 0;
+  sigwait(&signals, &caught);
+}
+
+// New connections are accepted meanwhile, so that probes learn of it.
+void Server::drain() {
+  shared_.is_draining = true;
+  const auto end = std::chrono::steady_clock::now() + kDrain;
+  do {
+    for (const auto& loop : loops_) {
+      loop->post([&loop] { loop->drain(); });
+    }
+    std::this_thread::sleep_for(20ms);
+  } while (shared_.connections != 0 && std::chrono::steady_clock::now() < end);
+}
+
+}  // namespace airlock::server

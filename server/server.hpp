@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/api.hpp"
+#include "http/loop.hpp"
+#include "listener.hpp"
+#include "options.hpp"
+
+namespace airlock::server {
+
+// The loops, what listens on them, and the calls that they answer.
+class Server {
+ public:
+  explicit Server(const Options& options);  // Listens; nothing is accepted before run().
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();
+
+  [[nodiscard]] std::string listens_at() const;
+
+  // Until SIGTERM or SIGINT has come and what was begun is answered, given back or out of time. Both signals have to be
+  // blocked in all threads.
+  void run();
+
+ private:
+  void await_signal();
+  void drain();
+
+  Shared shared_;
+  std::vector<std::unique_ptr<Loop>> loops_;
+  std::unique_ptr<Api> api_;
+  Handler handler_;
+  std::size_t next_ = 0;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+};
+
+}  // namespace airlock::server
