@@ -93,8 +93,8 @@ class Contestant:
         return {"name": self.name, "version": self.version, "ours": self.ours, "package": self.package}
 
 
-def php_version(extension):
-    words = ["php", "-d", "apc.enable_cli=1", "-r",
+def php_version(extension, *options):
+    words = ["php", *options, "-d", "apc.enable_cli=1", "-r",
              f"if (!extension_loaded('{extension}') || !extension_loaded('pcntl')) exit(1); "
              f"echo 'PHP ', PHP_VERSION, ', {extension} ', phpversion('{extension}');"]
     return first_line(*words)
@@ -117,12 +117,16 @@ def number_in(line):
 
 def own(programs):
     crowd = str(programs / "airlock_crowd")
+    php = ["php", "-d", f"extension={programs.parent / 'bindings/php/airlock.so'}"]
     version = first_line(str(programs.parent / "tools/cli/airlock"), "--version") or "this build"
     return [
         Contestant("airlock memory:", "thread", version, ours=True, can_be_killed=False,
                    command=lambda place, redis: [crowd, "airlock", "--threads", "--at", "memory:"]),
         Contestant("airlock shm:", "process", version, ours=True, scales=True,
                    command=lambda place, redis: [crowd, "airlock", "--at", f"shm:crowd?dir={place}"]),
+        Contestant("airlock in PHP, shm:", "process", php_version("airlock", *php[1:]), ours=True, is_slow=True,
+                   package="php8.2-cli php8.2-dev",
+                   command=lambda place, redis: [*php, str(PEERS / "airlock.php"), "--at", f"shm:crowd?dir={place}"]),
         Contestant("airlock redis, processes", "redis", version, ours=True, needs_redis=True, scales=True,
                    command=lambda place, redis: [crowd, "airlock", "--at", f"redis+unix://{redis.socket}"]),
         Contestant("airlock redis, threads", "redis", version, ours=True, needs_redis=True, can_be_killed=False,

@@ -89,6 +89,7 @@ std::vector<Row> chosen_rows(const std::string& filter, const std::string& witho
   add_line_rows(rows);
   add_holders_rows(rows);
   add_gates_rows(rows);
+  add_reads_rows(rows);
   add_waiting_rows(rows);
   add_keeper_rows(rows);
   add_shm_rows(rows);

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
 #include <optional>
 #include <semaphore>
 #include <thread>
+#include <utility>
 
 #include "airlock/store.hpp"
 #include "redis_subjects.hpp"
@@ -19,6 +21,7 @@ namespace airlock::bench {
 namespace {
 
 using redis::Step;
+using Clock = std::chrono::steady_clock;
 
 std::string unused_gate() {
   static std::atomic<int> number = 0;
@@ -161,49 +164,113 @@ class Acquires final : public Subject {
   Over over_;
 };
 
-// Sixteen at once, through one store or each with a connection of its own.
-constexpr std::size_t kThreads = 16;
-
+// Many at once, through one store or each with a connection of its own.
 constexpr std::uint64_t kVisits =
     20;  // Of each thread in one operation, so that starting them is little.
 
 template <typename Visit>
-void in_threads(std::uint64_t operations, const Visit& visit) {
+void in_threads(std::size_t count, std::uint64_t operations, const Visit& visit) {
   std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < kThreads; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     threads.emplace_back([&, i] {
       for (std::uint64_t n = 0; n < operations * kVisits; ++n) visit(i);
     });
   }
 }
 
-class ManyThreads final : public Subject {
+class ManyThreads : public Subject {
  public:
+  explicit ManyThreads(std::size_t threads)
+      : threads_(threads), over_(Way::unix_socket, static_cast<std::uint32_t>(threads)) {}
   void run(std::uint64_t operations) override {
-    in_threads(operations, [this](std::size_t /*thread*/) { over_.release(over_.acquire()); });
+    in_threads(threads_, operations, [this](std::size_t thread) { visit(thread); });
   }
-  void check(std::uint64_t operations) override { over_.check(operations * kThreads * kVisits); }
+  void check(std::uint64_t operations) override { over_.check(operations * threads_ * kVisits); }
+
+ protected:
+  virtual void visit(std::size_t /*thread*/) { over_.release(over_.acquire()); }
+  [[nodiscard]] std::size_t threads() const noexcept { return threads_; }
 
  private:
-  OverAirlock over_{Way::unix_socket, 16};
+  std::size_t threads_;
+  OverAirlock over_;
 };
 
-class ManyPlainThreads final : public Subject {
+class ManyPlainThreads : public Subject {
  public:
   // At one gate, as the others.
-  ManyPlainThreads() {
+  explicit ManyPlainThreads(std::size_t threads) {
     const std::string gate = unused_gate();
-    for (std::size_t i = 0; i < kThreads; ++i) {
-      over_.push_back(std::make_unique<OverHiredis>(Way::unix_socket, 16, gate));
+    const auto limit = static_cast<std::uint32_t>(threads);
+    for (std::size_t i = 0; i < threads; ++i) {
+      over_.push_back(std::make_unique<OverHiredis>(Way::unix_socket, limit, gate));
     }
   }
   void run(std::uint64_t operations) override {
-    in_threads(operations, [this](std::size_t i) { over_[i]->release(over_[i]->acquire()); });
+    in_threads(threads(), operations, [this](std::size_t thread) { visit(thread); });
   }
   void check(std::uint64_t /*operations*/) override {}
 
+ protected:
+  virtual void visit(std::size_t thread) { over_[thread]->release(over_[thread]->acquire()); }
+  [[nodiscard]] std::size_t threads() const noexcept { return over_.size(); }
+
  private:
   std::vector<std::unique_ptr<OverHiredis>> over_;
+};
+
+// Of the same, the time of the one visit in a hundred that takes longest.
+template <typename Threads>
+class SlowVisits final : public Threads {
+ public:
+  explicit SlowVisits(std::size_t threads) : Threads(threads), times_(threads) {}
+  void run(std::uint64_t operations) override {
+    for (auto& times : times_) times.clear();
+    Threads::run(operations);
+    std::vector<std::chrono::nanoseconds> all;
+    for (const auto& times : times_) all.insert(all.end(), times.begin(), times.end());
+    const auto p99 = all.begin() + static_cast<std::ptrdiff_t>(all.size() * 99 / 100);
+    std::nth_element(all.begin(), p99, all.end());
+    took_ = *p99 * operations;
+  }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> took() const override { return took_; }
+
+ private:
+  void visit(std::size_t thread) override {
+    const auto start = Clock::now();
+    Threads::visit(thread);
+    times_[thread].push_back(Clock::now() - start);
+  }
+
+  std::vector<std::vector<std::chrono::nanoseconds>> times_;
+  std::chrono::nanoseconds took_{};
+};
+
+// Of the same, the time of the server's processor.
+template <typename Threads>
+class ServerTime final : public Threads {
+ public:
+  using Threads::Threads;
+  void run(std::uint64_t operations) override {
+    const std::chrono::nanoseconds before = used();
+    Threads::run(operations);
+    took_ = (used() - before) / static_cast<std::int64_t>(this->threads() * kVisits);
+  }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> took() const override { return took_; }
+
+ private:
+  [[nodiscard]] std::chrono::nanoseconds used() const {
+    const std::string info = redis_.call({"INFO", "cpu"});
+    double seconds = 0;
+    for (const std::string field : {"used_cpu_sys:", "used_cpu_user:"}) {
+      seconds += std::stod(info.substr(info.find(field) + field.size()));
+    }
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds));
+  }
+
+  PlainRedis redis_{Way::unix_socket};
+  std::chrono::nanoseconds took_{};
 };
 
 // One thread holds, another stands in line. One operation: from the call that releases to the return of the call that
@@ -237,8 +304,6 @@ class ReleaseToRunning final : public Subject {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void wait_in_line() {
     for (go_.acquire(); !ends_; go_.acquire()) {
       line_.join();
@@ -448,6 +513,31 @@ std::function<std::unique_ptr<Subject>()> make(Arguments... arguments) {
   return [=] { return std::make_unique<Type>(arguments...); };
 }
 
+void add_thread_rows(std::vector<Row>& rows) {
+  for (const auto& [threads, aim] : {std::pair(16U, 1 / 0.95), std::pair(64U, 1 / 1.4)}) {
+    const std::string many = std::to_string(threads);
+    rows.push_back({.name = "redis: " + many + " threads acquire + release",
+                    .against = many + " plain hiredis threads, same scripts",
+                    .aim = aim,
+                    .subject = make<ManyThreads>(threads),
+                    .reference = make<ManyPlainThreads>(threads),
+                    .time = Time::wall});
+  }
+  constexpr std::size_t kThreads = 64;
+  rows.push_back({.name = "redis: 64 threads, p99 of acquire + release",
+                  .against = "64 plain hiredis threads, same scripts",
+                  .aim = 1,
+                  .subject = make<SlowVisits<ManyThreads>>(kThreads),
+                  .reference = make<SlowVisits<ManyPlainThreads>>(kThreads),
+                  .time = Time::wall});
+  rows.push_back({.name = "redis: 64 threads, CPU time of the server per acquire + release",
+                  .against = "64 plain hiredis threads, same scripts",
+                  .aim = 0.75,
+                  .subject = make<ServerTime<ManyThreads>>(kThreads),
+                  .reference = make<ServerTime<ManyPlainThreads>>(kThreads),
+                  .time = Time::wall});
+}
+
 }  // namespace
 
 void add_redis_rows(std::vector<Row>& rows) {
@@ -497,12 +587,7 @@ void add_redis_rows(std::vector<Row>& rows) {
                   .subject = make<ReleaseToRunning<CommandsLine>>(),
                   .reference = make<ReleaseToRunning<PlainLine>>(),
                   .time = Time::wall});
-  rows.push_back({.name = "redis: 16 threads acquire + release",
-                  .against = "16 plain hiredis threads, same scripts",
-                  .aim = 1 / 0.95,
-                  .subject = make<ManyThreads>(),
-                  .reference = make<ManyPlainThreads>(),
-                  .time = Time::wall});
+  add_thread_rows(rows);
   rows.push_back({.name = "redis: release, claim and join with 1 000 waiters",
                   .against = "with one",
                   .aim = 1.5,

@@ -14,6 +14,7 @@ void add_rates_rows(std::vector<Row>& rows);
 void add_line_rows(std::vector<Row>& rows);
 void add_holders_rows(std::vector<Row>& rows);
 void add_gates_rows(std::vector<Row>& rows);
+void add_reads_rows(std::vector<Row>& rows);
 void add_waiting_rows(std::vector<Row>& rows);
 void add_keeper_rows(std::vector<Row>& rows);
 void add_shm_rows(std::vector<Row>& rows);

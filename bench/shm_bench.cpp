@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 
+#include "airlock/bulkhead.hpp"
 #include "airlock/shm.hpp"
 #include "base/futex.hpp"
 #include "rows.hpp"
@@ -384,6 +385,33 @@ std::unique_ptr<Subject> make() {
   return std::make_unique<T>();
 }
 
+// What a script or a request does that keeps nothing: a store is opened and a bulkhead made, used once and destroyed.
+class UsedOnce final : public Subject {
+ public:
+  void run(std::uint64_t operations) override {
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      const Store store = segment_.open();
+      const Bulkhead erp(store, "erp", {.limit = 10, .max_hold = std::chrono::seconds(30)});
+      ran_ += erp.call([] { return 1U; });
+    }
+  }
+  void check(std::uint64_t operations) override { require(ran_ == operations, "every call ran"); }
+
+ private:
+  Segment segment_;
+  std::uint64_t ran_ = 0;
+};
+
+class FiveMicroseconds final : public Subject {
+ public:
+  void run(std::uint64_t operations) override {
+    const auto end = std::chrono::steady_clock::now() + operations * std::chrono::microseconds(5);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  }
+  void check(std::uint64_t /*operations*/) override {}
+};
+
 std::unique_ptr<Subject> acquire_release() { return std::make_unique<AskShm>(ask_for(10)); }
 
 }  // namespace
@@ -423,6 +451,11 @@ void add_shm_rows(std::vector<Row>& rows) {
                   .reference = make<TwoProcesses<FutexTurn>>,
                   .time = Time::wall,
                   .cores = Cores::one});
+  rows.push_back({.name = "shm: a store opened, a bulkhead made, used once, both destroyed",
+                  .against = "5 us of work",
+                  .aim = 1.0,
+                  .subject = make<UsedOnce>,
+                  .reference = make<FiveMicroseconds>});
   rows.push_back({.name = "flock pair",
                   .against = "shm: acquire + release",
                   .aim = {},

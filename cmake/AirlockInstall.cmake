@@ -5,7 +5,7 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)  # What the package libair
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/airlock)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(TARGETS airlock airlock_testing EXPORT airlockTargets FILE_SET HEADERS)
+install(TARGETS airlock airlock_testing EXPORT airlockTargets FILE_SET HEADERS FILE_SET asio)
 install(EXPORT airlockTargets NAMESPACE airlock:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/airlockConfig.cmake.in airlockConfig.cmake

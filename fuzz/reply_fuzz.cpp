@@ -3,7 +3,7 @@
 #include "airlock/error.hpp"
 #include "fuzz.hpp"
 #include "store/redis/failure.hpp"
-#include "store/redis/redirection.hpp"
+#include "store/redis/redirect_reply.hpp"
 #include "store/redis/reply.hpp"
 #include "store/redis/wire.hpp"
 
@@ -42,7 +42,7 @@ void read_script_reply(std::string_view text) {
 void look_at(const redis::Reply& reply, int depth) {
   read_script_reply(reply.text());
   if (reply.is_error()) (void)redis::refusal_of(reply.text());
-  (void)redis::Redirection::read(reply);
+  (void)redis::RedirectReply::parse(reply);
   (void)reply.integer();
   if (depth == 4) return;
   for (std::size_t i = 0; i < reply.size() && i < 8; ++i) look_at(reply.at(i), depth + 1);

@@ -8,16 +8,17 @@ import re
 import sys
 import unittest
 
-ROWS = {"A": 23, "B": 9, "C": 15, "D": 11, "E": 10, "F": 15, "G": 16, "H": 6, "I": 6}
+ROWS = {"A": 23, "B": 9, "C": 15, "D": 13, "E": 10, "F": 15, "G": 18, "H": 6, "I": 9}
 REASONS = ("does not apply", "not run", "documented in", "no local detection", "as A1", "not compared", "`./dev ")
 
 
 def tests_of(root):
     found = set()
-    for path in (root / "tests").rglob("*_test.cpp"):
-        found |= {f"{suite}.{name}" for suite, name in re.findall(r"TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", path.read_text())}
-    for path in (root / "tests").rglob("*.py"):
-        found |= set(re.findall(r"def (test_\w+)", path.read_text()))
+    for folder in ("tests", "bindings"):
+        for path in (root / folder).rglob("*_test.cpp"):
+            found |= {f"{suite}.{name}" for suite, name in re.findall(r"TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", path.read_text())}
+        for path in (root / folder).rglob("*.py"):
+            found |= set(re.findall(r"def (test_\w+)", path.read_text()))
     return found
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Code shown to a reader is code that ran: C++ blocks in README.md, llms.txt and docs/ equal regions of compiled files.
+"""Code shown to a reader is code that ran: blocks in C, C++, PHP and Python in README.md, llms.txt and docs/ equal regions of files.
 
     snippets_test.py ROOT             check
     snippets_test.py ROOT --update    write the regions into the documents
@@ -11,7 +11,7 @@ In a document:                                      In examples/start.cpp:
     ...                                                 // [/acquire]
     ```
 
-Indentation of the whole is of no account. docs/design.md and docs/formats.md may show C++ that is no snippet, and llms.txt
+In Python the marks are `# [acquire]`. Indentation of the whole is of no account. docs/design.md and docs/formats.md may show C++ that is no snippet, and llms.txt
 declarations, which tests/llms_test.py checks.
 """
 
@@ -25,9 +25,9 @@ MAY_SKETCH = ("docs/design.md", "docs/formats.md", "llms.txt")
 
 BLOCK = re.compile(
     r"(?:<!--\s*snippet:\s*(?P<file>[^\s#]+)#(?P<region>\S+)\s*-->\s*\n)?"
-    r"(?P<indent>[ \t]*)```[ \t]*(?:cpp|c\+\+)[^\n]*\n(?P<code>.*?)^[ \t]*```[ \t]*$",
+    r"(?P<indent>[ \t]*)```[ \t]*(?:cpp|php|c\+\+|python|c(?![\w+#]))[^\n]*\n(?P<code>.*?)^[ \t]*```[ \t]*$",
     re.MULTILINE | re.DOTALL)
-MARK = re.compile(r"^\s*// \[/?[\w-]+\]\s*$")
+MARK = re.compile(r"^\s*(?://|#) \[/?[\w-]+\]\s*$")
 
 
 def region(root, file, name):
@@ -35,8 +35,8 @@ def region(root, file, name):
     if not (root / file).is_file():
         raise LookupError(f"there is no file {file}")
     lines = (root / file).read_text().splitlines()
-    begin = [i for i, line in enumerate(lines) if line.strip() == f"// [{name}]"]
-    end = [i for i, line in enumerate(lines) if line.strip() == f"// [/{name}]"]
+    begin = [i for i, line in enumerate(lines) if line.strip() in (f"// [{name}]", f"# [{name}]")]
+    end = [i for i, line in enumerate(lines) if line.strip() in (f"// [/{name}]", f"# [/{name}]")]
     if len(begin) != 1 or len(end) != 1 or end[0] < begin[0]:
         raise LookupError(f"{file} has no region between // [{name}] and // [/{name}]")
     inside = [line for line in lines[begin[0] + 1:end[0]] if not MARK.match(line)]
@@ -95,8 +95,15 @@ def prove_that_it_notices():
 
         assert not errors("README.md", "text\n```sh\nls\n```\n" + shown + shown.replace("#use", "#inner").replace(
             "if (x) {\n  f();\n}", "f();")), "a good document"
+        (root / "examples/x.py").write_text("def main():\n    # [use]\n    f()\n    # [/use]\n")
+        python = "<!-- snippet: examples/x.py#use -->\n```python\nf()\n```\n"
+        assert not errors("README.md", python), "good Python"
+        assert errors("README.md", python.replace("f()", "g()")), "not noticed: a difference in Python"
+        assert errors("docs/stores.md", "```python\nsketch()\n```\n"), "not noticed: a sketch in Python"
         assert not errors("docs/design.md", "```cpp\nsketch();\n```\n"), "a sketch where it may be"
         assert errors("docs/stores.md", "```cpp\nsketch();\n```\n"), "not noticed: a sketch"
+        assert errors("docs/stores.md", "```c\nsketch();\n```\n"), "not noticed: a sketch in C"
+        assert not errors("docs/stores.md", "```css\na {}\n```\n"), "another language"
         assert errors("README.md", shown.replace("f();", "g();")), "not noticed: a difference"
         assert errors("docs/design.md", shown.replace("f();", "g();")), "not noticed: a difference in design.md"
         assert errors("README.md", shown.replace("#use", "#none")), "not noticed: no such region"

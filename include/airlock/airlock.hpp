@@ -1,6 +1,7 @@
 #pragma once
 
-// Everything but the test kit (testing.hpp), which is a library of its own.
+// Everything but coroutines (coro.hpp), Asio (asio.hpp) and the test kit (testing.hpp), which is a
+// library of its own.
 
 #include "airlock/airlock_gate.hpp"
 #include "airlock/ask.hpp"
@@ -22,6 +23,7 @@
 #include "airlock/observer.hpp"
 #include "airlock/outage.hpp"
 #include "airlock/outcome.hpp"
+#include "airlock/pass.hpp"
 #include "airlock/rate.hpp"
 #include "airlock/rate_limiter_seal.hpp"
 #include "airlock/request.hpp"

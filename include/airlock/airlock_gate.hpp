@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "airlock/ask.hpp"
@@ -103,6 +104,32 @@ class AIRLOCK_EXPORT Arrival {
   std::exception_ptr failure_;
 };
 
+// A wait that begin_enter() started, and its callback.
+//
+// At the end of its scope the callback neither runs nor will run, and the place is given up; a grant
+// that arrives later is given back. The destructor waits for a callback that is running on another
+// thread. Move-only. In a forked child it is the parent's and does nothing.
+class AIRLOCK_EXPORT PendingEntry {
+ public:
+  PendingEntry() noexcept;
+  PendingEntry(PendingEntry&& other) noexcept;
+  PendingEntry& operator=(PendingEntry&& other) noexcept;
+  PendingEntry(const PendingEntry&) = delete;
+  PendingEntry& operator=(const PendingEntry&) = delete;
+  ~PendingEntry();
+
+  // Leaves the line: the callback is soon called with a refusal, Reason::late. Nothing if it was
+  // called already. From any thread.
+  void cancel() const noexcept;
+
+ private:
+  friend class Airlock;
+  struct State;
+  void end() noexcept;
+
+  std::shared_ptr<State> state_;
+};
+
 // What claim() found for a visitor.
 struct Claim {
   enum class Status : std::uint8_t {
@@ -141,15 +168,23 @@ class AIRLOCK_EXPORT Airlock {
   [[nodiscard]] Outcome<Lease> try_enter_for(AnyDuration max_wait, const Ask& ask = {}) const;
   [[nodiscard]] Outcome<Lease> enter(const Ask& ask = {}) const;
 
-  // Takes the place now and calls back when it is decided, at the latest when its time is up: on a
-  // thread of its own, `airlock-enter`, one after the other, or where the mailbox is run. A callback
-  // that throws is counted with the observers; what it was given is given back.
+  // Never blocks. Takes the place, in the order of the calls, and calls back when it is decided, at
+  // the latest when its time is up: on the thread `airlock-enter`, one after the other, or where the
+  // mailbox is run. A callback that throws is counted with the observers, and gives back what it got.
   using Callback = std::function<void(Arrival&)>;
   void enter_async(const Ask& ask, Callback callback) const;
   void enter_async(const Ask& ask, Callback callback, const Mailbox& mailbox) const;
   void enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback) const;
   void enter_async_for(AnyDuration max_wait, const Ask& ask, Callback callback,
                        const Mailbox& mailbox) const;
+
+  // What airlock/coro.hpp and airlock/asio.hpp are built on. Like enter_async_for() (no time: for
+  // `max_wait` of the options), but a store that never blocks (memory:, shm:) is asked here, and
+  // what that decides is returned without an allocation. Otherwise `make_callback` is called, and
+  // what it returns is called back once, on `airlock-enter`.
+  [[nodiscard]] std::variant<Outcome<Lease>, PendingEntry> begin_enter(
+      std::optional<AnyDuration> max_wait, const Ask& ask,
+      const std::function<Callback()>& make_callback) const;
 
   // Takes the place now and waits later, elsewhere.
   [[nodiscard]] Place join(const Ask& ask = {}) const;

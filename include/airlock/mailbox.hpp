@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "airlock/version.hpp"
@@ -31,6 +32,10 @@ class AIRLOCK_EXPORT Mailbox {
 
   // Runs what waits and says how many. What a callback throws passes through; the rest waits on.
   std::size_t run();
+
+  // A function that has run() run what it is given. From any thread; it may outlive the mailbox, and
+  // destroys then what it is given.
+  [[nodiscard]] std::function<void(std::function<void()>)> executor() const;
 
  private:
   friend class Airlock;

@@ -110,7 +110,7 @@ class AIRLOCK_EXPORT GateSeal {
     std::optional<Permits> permits = {};
     std::vector<Rate> rates = {};
     Duration dedupe{0};
-    bool lasting = false;  // Can be released and renewed.
+    bool releasable = false;  // Can be released and renewed.
   };
 
   GateSeal(const Store& store, const GateName& gate, Terms terms);

@@ -1,5 +1,4 @@
 #include <condition_variable>
-#include <mutex>
 #include <optional>
 
 #include "admission/admission_client.hpp"
@@ -7,16 +6,18 @@
 #include "admission/mailbox_state.hpp"
 #include "airlock/airlock_gate.hpp"
 #include "base/fork.hpp"
+#include "base/locks.hpp"
 
 namespace airlock {
 
 using internal::AdmissionClient;
+using internal::AsyncEntries;
 
 struct Place::State {
-  std::mutex mutex;
+  base::StdMutex mutex;
   std::condition_variable changed;
-  bool left = false;
-  std::optional<Arrival> arrival;
+  bool left AIRLOCK_GUARDED_BY(mutex) = false;
+  std::optional<Arrival> arrival AIRLOCK_GUARDED_BY(mutex);
   std::shared_ptr<internal::Standing> standing = std::make_shared<internal::Standing>();
   internal::AsyncEntries::Ticket ticket;
   std::uint64_t generation = base::fork_generation();
@@ -30,7 +31,7 @@ Place::Place(const std::shared_ptr<AdmissionClient>& client, const GateName& gat
   state_->ticket = client->shared_keeper()->async_entries().start_or_deliver(
       {client, gate, ask, max_wait},
       [state = state_](Arrival arrival) {
-        const std::lock_guard lock(state->mutex);
+        const base::LockGuard lock(state->mutex);
         if (!state->left) state->arrival.emplace(std::move(arrival));
         state->changed.notify_all();
       },
@@ -51,8 +52,9 @@ Place::~Place() {
 
 Outcome<Lease> Place::wait() {
   if (!state_->is_own()) return Refused{.reason = Reason::late};
-  std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [&] { return state_->left || state_->arrival; });
+  base::UniqueLock lock(state_->mutex);
+  state_->changed.wait(
+      lock, [&]() AIRLOCK_REQUIRES(state_->mutex) { return state_->left || state_->arrival; });
   if (state_->left) return Refused{.reason = Reason::late};
   state_->left = true;
   Arrival arrival = std::move(*state_->arrival);
@@ -72,7 +74,7 @@ void Place::leave() noexcept {
   if (!state_->is_own()) return;
   std::optional<Arrival> unused;  // Given back unlocked.
   {
-    const std::lock_guard lock(state_->mutex);
+    const base::LockGuard lock(state_->mutex);
     state_->left = true;
     std::swap(unused, state_->arrival);
   }
@@ -82,6 +84,49 @@ void Place::leave() noexcept {
 Outcome<Lease> Arrival::take() {
   if (failure_) std::rethrow_exception(failure_);
   return std::move(*outcome_);
+}
+
+struct PendingEntry::State {
+  explicit State(Airlock::Callback how) : callback(std::move(how)) {}
+
+  void deliver(Arrival& arrival) {
+    const std::lock_guard lock(mutex);
+    const Airlock::Callback called = std::exchange(callback, nullptr);
+    if (called) internal::swallow([&] { called(arrival); });
+  }
+
+  // Recursive: a callback may end its own entry.
+  std::recursive_mutex mutex;
+  Airlock::Callback callback;
+  AsyncEntries::Ticket ticket;
+  std::uint64_t generation = base::fork_generation();
+};
+
+PendingEntry::PendingEntry() noexcept = default;
+PendingEntry::PendingEntry(PendingEntry&& other) noexcept = default;
+
+PendingEntry& PendingEntry::operator=(PendingEntry&& other) noexcept {
+  if (state_) end();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+PendingEntry::~PendingEntry() {
+  if (state_) end();
+}
+
+void PendingEntry::end() noexcept {
+  if (state_->generation != base::fork_generation()) return;
+  Airlock::Callback unused;  // Destroyed unlocked.
+  {
+    const std::lock_guard lock(state_->mutex);
+    unused.swap(state_->callback);
+  }
+  state_->ticket.cancel();
+}
+
+void PendingEntry::cancel() const noexcept {
+  if (state_ && state_->generation == base::fork_generation()) state_->ticket.cancel();
 }
 
 Airlock::Airlock(const Store& store, const GateName& gate, const AirlockOptions& options)
@@ -122,6 +167,26 @@ void Airlock::enter_async_for(AnyDuration max_wait, const Ask& ask, Callback cal
         box->post(
             [callback, held = std::make_shared<Arrival>(std::move(arrival))] { callback(*held); });
       });
+}
+
+std::variant<Outcome<Lease>, PendingEntry> Airlock::begin_enter(
+    std::optional<AnyDuration> max_wait, const Ask& ask,
+    const std::function<Callback()>& make_callback) const {
+  const AsyncEntries::Entering entering{client_, gate_, ask,
+                                        max_wait.value_or(client_->options().max_wait)};
+  std::optional<internal::Attempt> asked;
+  if (client_->store()->is_local()) {
+    asked.emplace(*client_, gate_, ask, entering.max_wait);
+    (void)asked->try_join();
+    if (asked->is_decided()) return asked->take();
+  }
+  PendingEntry entry;
+  entry.state_ = std::make_shared<PendingEntry::State>(make_callback());
+  auto deliver = [state = entry.state_](Arrival arrival) { state->deliver(arrival); };
+  AsyncEntries& entries = client_->shared_keeper()->async_entries();
+  entry.state_->ticket = asked ? entries.go_on(entering, std::move(*asked), std::move(deliver))
+                               : entries.start(entering, std::move(deliver));
+  return entry;
 }
 
 Place Airlock::join(const Ask& ask) const {

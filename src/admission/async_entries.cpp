@@ -1,5 +1,6 @@
 #include "admission/async_entries.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -9,200 +10,297 @@
 namespace airlock::internal {
 
 AsyncEntries& Keeper::async_entries() {
-  const std::lock_guard lock(mutex_);
-  if (!async_entries_) async_entries_ = AsyncEntries::make(clock(), awaiting_);
+  const base::LockGuard lock(mutex_);
+  if (!async_entries_) async_entries_ = AsyncEntries::make(*store_, awaiting_);
   return *async_entries_;
 }
 
-// REQUIRES: the mutex.
 bool Keeper::is_all_given_back() const {
   return releases_.is_empty() && (!async_entries_ || !async_entries_->is_anybody_leaving());
 }
 
-void Keeper::stop_async_entries() noexcept { async_entries_->worker_->stop(); }
+void Keeper::stop_async_entries() noexcept { async_entries_->stop(); }
 
-std::shared_ptr<AsyncEntries> AsyncEntries::make(Clock& clock, std::shared_ptr<Awaiting> awaiting) {
-  auto entries = std::make_shared<AsyncEntries>(clock, std::move(awaiting));
-  entries->worker_.emplace("airlock-enter", clock, [weak = std::weak_ptr(entries)] {
+void AsyncEntries::stop() noexcept {
+  for (Lane& lane : lanes_) {
+    if (lane.worker) lane.worker->stop();
+  }
+  worker_->stop();
+}
+
+std::shared_ptr<AsyncEntries> AsyncEntries::make(Backend& store,
+                                                 std::shared_ptr<Awaiting> awaiting) {
+  auto entries = std::make_shared<AsyncEntries>(store, std::move(awaiting));
+  entries->worker_.emplace("airlock-enter", entries->clock_, [weak = std::weak_ptr(entries)] {
     if (const auto self = weak.lock()) self->run();
   });
   return entries;
 }
 
-std::unique_ptr<AsyncEntries::Entry> AsyncEntries::joined(const Entering& entering,
-                                                          Deliver deliver) {
-  auto entry = std::make_unique<Entry>(entering, std::move(deliver));
-  entry->attempt.join();
-  return entry;
-}
+// --- beginning ---
 
 AsyncEntries::Ticket AsyncEntries::start(const Entering& entering, Deliver deliver) {
-  return attend(joined(entering, std::move(deliver)), entering.ask);
+  const auto entry = std::make_shared<Entry>(entering, std::move(deliver));
+  if (is_local_) {
+    (void)entry->attempt.try_join();
+  } else {
+    entry->attempt.check();
+  }
+  return attend(entry, entering.ask);
 }
 
 AsyncEntries::Ticket AsyncEntries::start_or_deliver(const Entering& entering, Deliver deliver,
                                                     std::shared_ptr<Standing> standing) {
-  auto entry = joined(entering, std::move(deliver));
+  const auto entry = std::make_shared<Entry>(entering, std::move(deliver));
+  entry->attempt.join();
   entry->standing = std::move(standing);
   show_standing(*entry);
-  if (!entry->attempt.is_decided()) return attend(std::move(entry), entering.ask);
-  std::optional<Arrival> arrival = ask_again(*entry);
+  if (!entry->attempt.is_decided()) return attend(entry, entering.ask);
+  std::optional<Arrival> arrival = answer_to(*entry, nullptr);
   entry->deliver(std::move(*arrival));
   return {};
 }
 
+AsyncEntries::Ticket AsyncEntries::go_on(const Entering& entering, Attempt attempt,
+                                         Deliver deliver) {
+  return attend(std::make_shared<Entry>(entering, std::move(attempt), std::move(deliver)),
+                entering.ask);
+}
+
+std::uint64_t AsyncEntries::server_of(const Entry& entry) const noexcept try {
+  return servers_ != nullptr ? servers_->server_of(entry.attempt.gate()) : 0;
+} catch (const std::exception&) {
+  return 0;
+}
+
+// One that nobody uses any more serves another server.
+AsyncEntries::Lane& AsyncEntries::lane_of(std::uint64_t server) {
+  Lane* unused = nullptr;
+  for (Lane& lane : lanes_) {
+    if (lane.server == server) return lane;
+    if (lane.entries == 0) unused = &lane;
+  }
+  if (unused == nullptr) {
+    unused = &lanes_.emplace_back();
+    if (!is_local_) {
+      unused->worker.emplace("airlock-ask", clock_, [weak = weak_from_this(), unused] {
+        if (const auto self = weak.lock()) self->ask_all(*unused);
+      });
+    }
+  }
+  unused->server = server;
+  return *unused;
+}
+
+Worker& AsyncEntries::worker_of(Lane& lane) noexcept {
+  return lane.worker ? *lane.worker : *worker_;
+}
+
 // SealAcquiringError if there can be none; the entry gives back what it has.
-void AsyncEntries::start_thread_for(const Entry& entry) {
+void AsyncEntries::start_threads_for(const Entry& entry) {
   try {
     worker_->start();
+    worker_of(*entry.lane).start();
   } catch (const StoreError& error) {
     entry.client->tell({.kind = Event::Kind::failed, .gate = entry.attempt.gate().view()});
     seal::throw_not_asked(entry.attempt.gate(), error);
   }
 }
 
-AsyncEntries::Ticket AsyncEntries::attend(std::unique_ptr<Entry> entry, const Ask& ask) {
+AsyncEntries::Ticket AsyncEntries::attend(const EntryPtr& entry, const Ask& ask) {
   const std::stop_token closing = entry->client->shared_keeper()->closing();
-  start_thread_for(*entry);
+  const std::uint64_t server = server_of(*entry);
+  {
+    const base::LockGuard lock(mutex_);
+    entry->lane = &lane_of(server);
+    ++entry->lane->entries;
+  }
   Ticket ticket;
   ticket.entries_ = weak_from_this();
   ticket.number_ = entry->number = ++last_;
-  entry->on_stop.emplace(ask.stop, waker(entry->number, Why::stop));
-  entry->on_close.emplace(closing, waker(entry->number, Why::stop));
-  {
-    const std::lock_guard lock(mutex_);
-    ready_.push_back(entry->number);
-    try {
-      entries_.emplace(entry->number, std::move(entry));
-    } catch (...) {
-      ready_.pop_back();
-      throw;
-    }
+  try {
+    start_threads_for(*entry);
+    if (!is_local_) entry->attempt.leave_later();
+    entry->on_stop.emplace(ask.stop, waker(entry->number));
+    entry->on_close.emplace(closing, waker(entry->number));
+    enlist(entry);
+  } catch (...) {
+    const base::LockGuard lock(mutex_);
+    --entry->lane->entries;
+    throw;
   }
-  worker_->need(Instant{0});
   return ticket;
 }
 
-void AsyncEntries::Ticket::cancel() noexcept {
-  if (const auto entries = entries_.lock()) entries->ready(number_, Why::cancel);
+// From now on the threads work on it. What would have woken it before did not find it.
+void AsyncEntries::enlist(const EntryPtr& entry) {
+  const base::LockGuard lock(mutex_);
+  entries_.emplace(entry->number, entry);
+  try {
+    timers_.set(*entry, end_of(*entry));
+    entry->lane->ready.push_back(entry->number);
+  } catch (...) {
+    timers_.clear(*entry);
+    entries_.erase(entry->number);
+    throw;
+  }
+  (void)worker_->try_need(timers_.first());
+  (void)worker_of(*entry->lane).try_need(Instant{0});
 }
 
-std::function<void()> AsyncEntries::waker(std::uint64_t number, Why why) {
-  return [weak = weak_from_this(), number, why] {
-    if (const auto self = weak.lock()) self->ready(number, why);
+// --- what wakes an entry ---
+
+void AsyncEntries::Ticket::cancel() noexcept {
+  if (const auto entries = entries_.lock()) entries->cancel(number_);
+}
+
+void AsyncEntries::cancel(std::uint64_t number) {
+  const base::LockGuard lock(mutex_);
+  const auto found = entries_.find(number);
+  if (found == entries_.end() || std::exchange(found->second->is_cancelled, true)) return;
+  ++leaving_;
+  judge_soon(*found->second);
+}
+
+// It is stopped, or the store is being closed.
+std::function<void()> AsyncEntries::waker(std::uint64_t number) {
+  return [weak = weak_from_this(), number] {
+    if (const auto self = weak.lock()) self->wake(number);
   };
 }
 
-void AsyncEntries::show_standing(const Entry& entry) noexcept {
-  if (!entry.standing) return;
-  entry.standing->position = entry.attempt.position();
-  entry.standing->eta = entry.attempt.eta();
+void AsyncEntries::wake(std::uint64_t number) {
+  const base::LockGuard lock(mutex_);
+  const auto found = entries_.find(number);
+  if (found != entries_.end()) judge_soon(*found->second);
 }
 
-void AsyncEntries::ready(std::uint64_t number, Why why) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(number);
-    if (found == entries_.end()) return;
-    Entry& entry = *found->second;
-    if (why == Why::news) entry.has_news = true;
-    if (why == Why::cancel && !std::exchange(entry.is_cancelled, true)) ++leaving_;
-    if (std::exchange(entry.is_ready, true)) return;
-    ready_.push_back(number);
+std::function<void()> AsyncEntries::news(std::uint64_t number) {
+  return [weak = weak_from_this(), number] {
+    if (const auto self = weak.lock()) self->note_news(number);
+  };
+}
+
+void AsyncEntries::note_news(std::uint64_t number) {
+  const base::LockGuard lock(mutex_);
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) return;
+  found->second->has_news = true;
+  make_ready(*found->second);
+}
+
+// Later, if somebody works on it at the moment (park).
+void AsyncEntries::judge_soon(Entry& entry) {
+  timers_.set(entry, Instant{0});
+  (void)worker_->try_need(Instant{0});
+}
+
+void AsyncEntries::make_ready(Entry& entry) {
+  if (entry.state != Entry::State::waiting || std::exchange(entry.is_ready, true)) return;
+  entry.lane->ready.push_back(entry.number);
+  (void)worker_of(*entry.lane).try_need(Instant{0});
+}
+
+// When it is over at the latest; what is decided only waits to be handed on.
+Instant AsyncEntries::end_of(const Entry& entry) {
+  if (entry.is_cancelled) return Instant{0};
+  if (entry.attempt.is_decided()) return kForever;
+  return entry.attempt.is_stopped() ? Instant{0} : entry.attempt.deadline();
+}
+
+// --- airlock-enter ---
+
+void AsyncEntries::run() {
+  for (Due due = collect(); !due.arrived.empty() || !due.to_ask.empty(); due = collect()) {
+    for (Arrived& arrived : due.arrived) call_back(std::move(arrived));
+    for (const EntryPtr& entry : due.to_ask) ask({entry});
   }
-  worker_->need(Instant{0});
 }
 
-// Those with news, and those whose time has come.
-std::vector<AsyncEntries::Entry*> AsyncEntries::collect() {
-  const std::lock_guard lock(mutex_);
-  std::vector<Entry*> due;
-  if (entries_.empty()) {
-    worker_->plan(kForever);
+AsyncEntries::Due AsyncEntries::collect() {
+  const base::LockGuard lock(mutex_);
+  Due due;
+  due.arrived.swap(arrived_);
+  if (entries_.empty()) {  // And the clock perhaps gone.
+    if (due.arrived.empty()) worker_->plan(kForever);
     return due;
   }
-  for (const std::uint64_t number : std::exchange(ready_, {})) {
-    Entry* const entry = entries_.at(number).get();
-    if (std::exchange(entry->has_news, false)) entry->attempt.note_news();
-    due.push_back(entry);
-  }
   const Instant now = clock_.now();
-  while (Entry* entry = timers_.due(now)) {
-    timers_.clear(*entry);
-    if (!std::exchange(entry->is_ready, true)) due.push_back(entry);
-  }
-  for (Entry* entry : due) {
-    timers_.clear(*entry);
-    entry->is_ready = false;
-  }
-  if (due.empty()) worker_->plan(timers_.first());
+  while (Entry* const entry = timers_.due(now)) judge(*entry, now, due);
+  if (is_local_) due.to_ask = take_ready(lanes_.front());
+  if (due.arrived.empty() && due.to_ask.empty()) worker_->plan(timers_.first());
   return due;
 }
 
-void AsyncEntries::run() {
-  for (std::vector<Entry*> due = collect(); !due.empty(); due = collect()) {
-    for (Entry* entry : due) step(*entry);
+// What becomes of an entry whose time has come: it asks again, gets a last moment, or is over.
+void AsyncEntries::judge(Entry& entry, Instant now, Due& due) {
+  using State = Entry::State;
+  timers_.clear(entry);
+  if (entry.state == State::busy) return;  // It is judged when that is over.
+  const Instant end = end_of(entry);
+  if (now < end) {
+    timers_.set(entry, end);
+    return make_ready(entry);
   }
+  const bool may_still_come = entry.state == State::asking || entry.has_news;
+  if (may_still_come && !entry.is_cancelled) {
+    entry.last_moment = std::min(entry.last_moment, now + kLastMoment);
+    if (now < entry.last_moment) return timers_.set(entry, entry.last_moment);
+  }
+  const bool was_asking = entry.state == State::asking;
+  if (was_asking && !entry.is_cancelled) ++leaving_;
+  due.arrived.push_back({.entry = take_out(entry), .arrival = {}, .was_asking = was_asking});
 }
 
-bool AsyncEntries::is_anybody_leaving() {
-  const std::lock_guard lock(mutex_);
-  return leaving_ != 0;
+AsyncEntries::EntryPtr AsyncEntries::take_out(Entry& entry) {
+  const auto found = entries_.find(entry.number);
+  EntryPtr taken = std::move(found->second);
+  entries_.erase(found);
+  timers_.clear(entry);
+  if (entry.state != Entry::State::asking) --entry.lane->entries;
+  entry.state = Entry::State::over;
+  return taken;
 }
 
-bool AsyncEntries::is_cancelled(const Entry& entry) {
-  const std::lock_guard lock(mutex_);
-  return entry.is_cancelled;
-}
-
-// Nothing as long as it waits. A failure is handed on outside the catch block: by then this thread
-// has let go of the exception, and whoever is told owns it alone.
-std::optional<Arrival> AsyncEntries::ask_again(Entry& entry) {
+// What an entry is told that was not decided in time. A failure is handed on outside the catch block: by
+// then this thread has let go of the exception, and whoever is told owns it alone.
+Arrival AsyncEntries::too_late(const Entry& entry) {
+  if (entry.is_cancelled) return Outcome<Lease>(Refused{.reason = Reason::late});
   try {
-    if (is_cancelled(entry)) {
-      entry.attempt.leave();
-      return Outcome<Lease>(Refused{.reason = Reason::late});
-    }
-    const bool decided = entry.attempt.advance();
-    show_standing(entry);
-    if (!decided) return std::nullopt;
-    return entry.attempt.take();
+    return entry.attempt.too_late();
   } catch (...) {
     return std::current_exception();
   }
 }
 
-void AsyncEntries::step(Entry& entry) {
-  if (std::optional<Arrival> arrival = ask_again(entry)) return finish(entry, std::move(*arrival));
-  if (!entry.attempt.watch(waker(entry.number, Why::news))) return ready(entry.number, Why::news);
-  const std::lock_guard lock(mutex_);
-  timers_.set(entry, entry.attempt.next());
+// Whoever is called may end everything else that has to do with the store, and its clock with it:
+// nothing of them is kept until after the call.
+void AsyncEntries::call_back(Arrived arrived) {
+  EntryPtr entry = std::move(arrived.entry);
+  entry->on_stop.reset();
+  entry->on_close.reset();
+  if (!arrived.arrival) {
+    arrived.arrival = too_late(*entry);
+    if (!arrived.was_asking) entry->attempt.leave();
+  }
+  const bool has_left = entry->is_cancelled && !arrived.was_asking;
+  const Deliver deliver = std::move(entry->deliver);
+  entry.reset();
+  deliver(std::move(*arrived.arrival));
+  if (has_left) note_left();
 }
 
-void AsyncEntries::finish(Entry& entry, Arrival arrival) {
-  entry.on_stop.reset();
-  entry.on_close.reset();
-  std::unique_ptr<Entry> done;
+void AsyncEntries::note_left() {
   {
-    const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(entry.number);
-    done = std::move(found->second);
-    entries_.erase(found);
-    std::erase(ready_, done->number);
-    timers_.clear(*done);
-  }
-  // Whoever is called may end everything else that has to do with the store, and its clock with it:
-  // nothing of them is kept until after the call.
-  const bool was_cancelled = done->is_cancelled;
-  const Deliver deliver = std::move(done->deliver);
-  done.reset();
-  deliver(std::move(arrival));
-  if (!was_cancelled) return;
-  {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     --leaving_;
   }
   awaiting_->tell();
+}
+
+bool AsyncEntries::is_anybody_leaving() {
+  const base::LockGuard lock(mutex_);
+  return leaving_ != 0;
 }
 
 }  // namespace airlock::internal

@@ -59,7 +59,7 @@ std::uint64_t Keeper::server_of(const GateName& gate) const noexcept try {
   return 0;
 }
 
-// REQUIRES: the mutex. One that nobody uses any more serves another server.
+// One that nobody uses any more serves another server.
 Lane& Keeper::lane_of(std::uint64_t server) {
   Lane* unused = nullptr;
   for (Lane& lane : lanes_) {
@@ -73,7 +73,7 @@ Lane& Keeper::lane_of(std::uint64_t server) {
   return *unused;
 }
 
-// REQUIRES: the mutex. To the lane of the server that has its gate now; it stays where it is if no
+// To the lane of the server that has its gate now; it stays where it is if no
 // thread can be started there.
 void Keeper::move(Held& held, std::uint64_t server) noexcept {
   if (held.lane->server == server) return;
@@ -96,7 +96,7 @@ Keeper::Enlisted Keeper::enlist(const Granted& granted, Instant sent, const Term
   const bool lasts = granted.token.fence != 0;
   const Duration ttl = granted.expires_in;
   const std::uint64_t server = lasts ? server_of(granted.token.gate) : 0;
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   Lane& lane = lane_of(server);
   Held& held = *new_held();
   held.lane = &lane;
@@ -110,15 +110,16 @@ Keeper::Enlisted Keeper::enlist(const Granted& granted, Instant sent, const Term
   held.deadline.store(lasts ? seal::deadline(sent, ttl) : kForever, std::memory_order_relaxed);
   held.store_end = saturating_add(sent, ttl);
   held.serial = ++last_serial_;
-  if (lasts) lane.renewals.set(held, sent + renew_after(held, ttl));
+  const bool needs_care = lasts && (is_renewable(held) || terms.observer);
+  if (needs_care) lane.renewals.set(held, sent + renew_after(held, ttl));
   ++leases_;
-  return {held, lane};
+  return {held, lane, needs_care};
 }
 
 Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
-  const auto [held, lane] = enlist(granted, sent, terms);
+  const auto [held, lane, needs_care] = enlist(granted, sent, terms);
   try {
-    if (granted.token.fence != 0) lane.worker.need(sent + renew_after(held, granted.expires_in));
+    if (needs_care) lane.worker.need(sent + renew_after(held, granted.expires_in));
   } catch (const StoreError&) {
     end(held);
     forget(&held);
@@ -130,20 +131,20 @@ Lease Keeper::keep(const Granted& granted, Instant sent, const Terms& terms) {
 void Keeper::forget(Held* held) noexcept {
   std::optional<std::stop_source> unused;  // Callbacks may own anything: destroyed unlocked.
   AnyObserver untold;
-  std::unique_lock lock(mutex_);
+  mutex_.lock();
   held->lane->renewals.clear(*held);
   alarms_.clear(*held);
   held->serial = 0;
   if (std::exchange(held->watched, false)) {
-    lock.unlock();
+    mutex_.unlock();
     unwatch(held->token);
-    lock.lock();
+    mutex_.lock();
   }
   std::swap(unused, held->lost);
   std::swap(untold, held->terms.observer);
   held->next_free = std::exchange(free_, held);
   --leases_;
-  lock.unlock();
+  mutex_.unlock();
   awaiting_->tell();
 }
 
@@ -158,21 +159,25 @@ void Keeper::unwatch(const Token& token) noexcept {
 
 std::stop_token Keeper::lost(Held& held) {
   if (held.deadline.load(std::memory_order_relaxed) != kForever) alarm_.start();
-  std::unique_lock lock(mutex_);
-  if (held.lost) return held.lost->get_token();
-  held.lost.emplace();
-  std::stop_token token = held.lost->get_token();
-  const Instant deadline = held.deadline;
-  if (held.is_lost || clock().now() >= deadline) {
-    held.is_lost = true;
-    held.lost->request_stop();
-    return token;
+  std::stop_token token;
+  Instant deadline{0};
+  std::uint64_t serial = 0;
+  {
+    const base::LockGuard lock(mutex_);
+    if (held.lost) return held.lost->get_token();
+    held.lost.emplace();
+    token = held.lost->get_token();
+    deadline = held.deadline;
+    if (held.is_lost || clock().now() >= deadline) {
+      held.is_lost = true;
+      held.lost->request_stop();
+      return token;
+    }
+    if (deadline == kForever) return token;
+    alarms_.set(held, deadline);
+    held.watched = true;
+    serial = held.serial;
   }
-  if (deadline == kForever) return token;
-  alarms_.set(held, deadline);
-  held.watched = true;
-  const std::uint64_t serial = held.serial;
-  lock.unlock();
   alarm_.need(deadline);
   const auto changed = [weak = weak_from_this(), &held, serial] {
     if (const auto self = weak.lock()) self->check_soon(held, serial);
@@ -186,18 +191,17 @@ std::stop_token Keeper::lost(Held& held) {
 
 // Something happened to it: a renewal tells what.
 void Keeper::check_soon(Held& held, std::uint64_t serial) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   if (held.serial != serial || held.is_lost) return;
   held.lane->renewals.set(held, Instant{0});
-  (void)held.lane->worker.try_need(Instant{0});  // It has its thread, or it would not be kept.
+  (void)held.lane->worker.try_need(Instant{0});  // It has its thread, if it is to be renewed.
 }
 
 bool Keeper::has_losses() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   return !losses_.empty();
 }
 
-// REQUIRES: the mutex. The caller wakes airlock-alarm.
 void Keeper::set_lost(Held& held) {
   held.lane->renewals.clear(held);
   alarms_.clear(held);
@@ -212,7 +216,7 @@ void Keeper::set_lost(Held& held) {
 void Keeper::sound_alarms() {
   std::vector<Loss> losses;
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     const Instant now = clock().now();
     while (Held* held = alarms_.due(now)) set_lost(*held);
     losses.swap(losses_);
@@ -242,7 +246,7 @@ void Keeper::keep_all(Lane& lane) {
   for (bool more = true; more;) {
     Renewing due;
     {
-      const std::lock_guard lock(mutex_);
+      const base::LockGuard lock(mutex_);
       collect_due(lane, due, clock().now());
       more = !due.leases.empty();
       if (!more) lane.worker.plan(next_work(lane));
@@ -254,7 +258,7 @@ void Keeper::keep_all(Lane& lane) {
   }
 }
 
-// REQUIRES: the mutex. While losses wait for airlock-alarm, which perhaps cannot be started, soon.
+// While losses wait for airlock-alarm, which perhaps cannot be started, soon.
 Instant Keeper::next_work(const Lane& lane) {
   const Instant to_tell = losses_.empty() ? kForever : clock().now() + kAgain;
   return std::min(lane.renewals.first(), to_tell);
@@ -300,7 +304,7 @@ void Keeper::renew(Lane& lane, Renewing& due) {
   }
   std::vector<std::uint64_t> servers;  // Where the gates are by now.
   for (const RenewItem& item : due.items) servers.push_back(server_of(item.token.gate));
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   for (std::size_t i = 0; i < due.leases.size(); ++i) {
     Held& held = *due.leases[i].held;
     if (held.serial != due.leases[i].serial) continue;  // Given back meanwhile.
@@ -311,7 +315,6 @@ void Keeper::renew(Lane& lane, Renewing& due) {
   lane.renewing = 0;
 }
 
-// REQUIRES: the mutex.
 void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
   const Instant now = clock().now();
   if (item.result == Renewal::unknown) {  // Soon again, and more often towards the end.
@@ -332,7 +335,7 @@ void Keeper::note_renewal(Held& held, const RenewItem& item, Instant sent) {
 
 void Keeper::send_releases() {
   if (releases_.send()) awaiting_->tell();
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   release_.plan(releases_.next());
 }
 
@@ -347,7 +350,7 @@ template <typename Over>
 bool Keeper::await(Duration at_most, Over over) {
   const Instant end = saturating_add(clock().now(), at_most);
   const auto is_over = [&] {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     return over();
   };
   ++awaiting_->threads;
@@ -358,16 +361,16 @@ bool Keeper::await(Duration at_most, Over over) {
 }
 
 bool Keeper::drain(Duration at_most) {
-  return await(at_most, [this] { return leases_ == 0; });
+  return await(at_most, [this]() AIRLOCK_REQUIRES(mutex_) { return leases_ == 0; });
 }
 
 bool Keeper::flush(Duration at_most) {
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     // Perhaps no thread could be started when it was queued.
     if (!releases_.is_empty()) (void)release_.try_need(releases_.next());
   }
-  return await(at_most, [this] { return is_all_given_back(); });
+  return await(at_most, [this]() AIRLOCK_REQUIRES(mutex_) { return is_all_given_back(); });
 }
 
 }  // namespace airlock::internal

@@ -17,7 +17,9 @@
 #include "airlock/lease.hpp"
 #include "airlock/observer.hpp"
 #include "base/clock.hpp"
+#include "base/locks.hpp"
 #include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
 #include "store/backend.hpp"
 #include "store/servers.hpp"
 
@@ -88,8 +90,12 @@ struct Lane {
 // fires lost() on time, whatever the store does, and tells observers.
 class Keeper : public std::enable_shared_from_this<Keeper> {
  public:
-  // The one of this store in this process.
+  // The one of this store in this process. It lives as long as the handle that open_store() made, its
+  // copies, and whatever was made with them: a caller that has a store pays for no thread twice.
   [[nodiscard]] static std::shared_ptr<Keeper> of(const std::shared_ptr<Backend>& store);
+
+  // What a handle has: the store, and with it the keeper.
+  [[nodiscard]] static std::shared_ptr<Backend> pin(std::shared_ptr<Backend> store) noexcept;
 
   explicit Keeper(std::shared_ptr<Backend> store);
   Keeper(const Keeper&) = delete;
@@ -134,31 +140,32 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   };
 
   void stop_async_entries() noexcept;
-  [[nodiscard]] Held* new_held();
+  [[nodiscard]] Held* new_held() AIRLOCK_REQUIRES(mutex_);
   struct Enlisted {
     Held& held;
-    Lane& lane;  // Where it is renewed first.
+    Lane& lane;       // Where it is renewed first.
+    bool needs_care;  // It is renewed, or somebody is to be told when it ends.
   };
   [[nodiscard]] Enlisted enlist(const Granted& granted, Instant sent, const Terms& terms);
   [[nodiscard]] std::uint64_t server_of(const GateName& gate) const noexcept;
-  [[nodiscard]] Lane& lane_of(std::uint64_t server);
-  void move(Held& held, std::uint64_t server) noexcept;
+  [[nodiscard]] Lane& lane_of(std::uint64_t server) AIRLOCK_REQUIRES(mutex_);
+  void move(Held& held, std::uint64_t server) noexcept AIRLOCK_REQUIRES(mutex_);
   void unwatch(const Token& token) noexcept;
-  void set_lost(Held& held);
+  void set_lost(Held& held) AIRLOCK_REQUIRES(mutex_);  // The caller wakes airlock-alarm.
   [[nodiscard]] bool has_losses();
   void check_soon(Held& held, std::uint64_t serial);
 
   void keep_all(Lane& lane);  // airlock-keep
-  [[nodiscard]] Instant next_work(const Lane& lane);
-  void collect_due(Lane& lane, Renewing& due, Instant now);
-  bool retire(Held& held, Instant now);
+  [[nodiscard]] Instant next_work(const Lane& lane) AIRLOCK_REQUIRES(mutex_);
+  void collect_due(Lane& lane, Renewing& due, Instant now) AIRLOCK_REQUIRES(mutex_);
+  bool retire(Held& held, Instant now) AIRLOCK_REQUIRES(mutex_);
   void renew(Lane& lane, Renewing& due);
-  void note_renewal(Held& held, const RenewItem& item, Instant sent);
+  void note_renewal(Held& held, const RenewItem& item, Instant sent) AIRLOCK_REQUIRES(mutex_);
 
   void send_releases();  // airlock-release
   void sound_alarms();   // airlock-alarm
 
-  [[nodiscard]] bool is_all_given_back() const;
+  [[nodiscard]] bool is_all_given_back() const AIRLOCK_REQUIRES(mutex_);
   template <typename Over>
   [[nodiscard]] bool await(Duration at_most, Over over);
 
@@ -167,12 +174,12 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   const std::uint64_t generation_;
 
   base::Mutex mutex_;
-  std::deque<Held> all_;
-  Held* free_ = nullptr;
-  std::size_t leases_ = 0;
-  std::uint64_t last_serial_ = 0;
-  Timers<Held, &Held::alarm> alarms_;
-  std::vector<Loss> losses_;  // For airlock-alarm.
+  std::deque<Held> all_ AIRLOCK_GUARDED_BY(mutex_);
+  Held* free_ AIRLOCK_GUARDED_BY(mutex_) = nullptr;
+  std::size_t leases_ AIRLOCK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t last_serial_ AIRLOCK_GUARDED_BY(mutex_) = 0;
+  Timers<Held, &Held::alarm> alarms_ AIRLOCK_GUARDED_BY(mutex_);
+  std::vector<Loss> losses_ AIRLOCK_GUARDED_BY(mutex_);  // For airlock-alarm.
   ReleaseQueue releases_;
 
   std::stop_source closing_;

@@ -1,5 +1,7 @@
 #include <mutex>
+#include <new>
 #include <unordered_map>
+#include <utility>
 
 #include "admission/keeper.hpp"
 #include "base/immortal.hpp"
@@ -28,7 +30,27 @@ Registry& registry() {
   return *g_registries.value.get([] { return std::make_unique<Registry>(); });
 }
 
+// Ends the store of a handle. The keeper has the store, too, but not the handle.
+struct Pin {
+  void operator()(Backend* /*store*/) noexcept {
+    keeper.reset();
+    store.reset();
+  }
+
+  std::shared_ptr<Backend> store;
+  std::shared_ptr<base::PerProcess<std::shared_ptr<Keeper>>> keeper;
+};
+
 }  // namespace
+
+std::shared_ptr<Backend> Keeper::pin(std::shared_ptr<Backend> store) noexcept try {
+  if (!store || std::get_deleter<Pin>(store) != nullptr) return store;
+  Backend* const backend = store.get();
+  auto keeper = std::make_shared<base::PerProcess<std::shared_ptr<Keeper>>>();
+  return {backend, Pin{store, std::move(keeper)}};
+} catch (const std::bad_alloc&) {
+  return store;  // Without: the keeper lives as long as those who use it.
+}
 
 std::shared_ptr<Keeper> Keeper::of(const std::shared_ptr<Backend>& store) {
   Registry& known = registry();
@@ -37,7 +59,9 @@ std::shared_ptr<Keeper> Keeper::of(const std::shared_ptr<Backend>& store) {
   Known& found = known.stores[store.get()];
   std::shared_ptr<Keeper> keeper = found.keeper.lock();
   if (!keeper) {
-    keeper = std::make_shared<Keeper>(store);
+    const Pin* const pin = std::get_deleter<Pin>(store);
+    keeper = std::make_shared<Keeper>(pin != nullptr ? pin->store : store);
+    if (pin != nullptr) (void)pin->keeper->get([&] { return keeper; });
     if (found.closed) keeper->closing_.request_stop();
     found = {store, keeper, found.closed};
   }

@@ -91,7 +91,7 @@ Lease Lease::adopt(const Store& store, const Token& token, AnyDuration ttl) {
 }
 
 Token Lease::token() const {
-  if (!is_own()) throw InvalidArgument("the token of an empty lease: it has none");
+  if (!is_own()) throw InvalidArgument("an empty lease has no token");
   return held_->token;
 }
 

@@ -62,5 +62,8 @@ Mailbox::Mailbox() : state_(std::make_shared<internal::MailboxState>()) {}
 Mailbox::~Mailbox() { state_->close(); }
 int Mailbox::fd() const noexcept { return state_->fd(); }
 std::size_t Mailbox::run() { return state_->run(); }
+std::function<void(std::function<void()>)> Mailbox::executor() const {
+  return [state = state_](std::function<void()> callback) { state->post(std::move(callback)); };
+}
 
 }  // namespace airlock

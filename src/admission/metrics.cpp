@@ -125,7 +125,7 @@ void write_metrics(const Store& store, std::ostream& out) {
 void write_metrics(const Store& store, std::ostream& out,
                    const std::function<bool(std::string_view gate)>& include) {
   const Gates gates = read(store, include);
-  Text text;
+  Text text(out);
   write_counter(text, gates, "airlock_granted_total", "Admissions.",
                 [](const Gate& gate) { return gate.counters.granted; });
   write_refused(text, gates);
@@ -136,7 +136,7 @@ void write_metrics(const Store& store, std::ostream& out,
                 [](const Gate& gate) { return gate.counters.missed; });
   write_counter(text, gates, "airlock_abandoned_total", "Waiters that left or lost patience.",
                 [](const Gate& gate) { return gate.counters.abandoned; });
-  out.write(text.str().data(), static_cast<std::streamsize>(text.str().size()));
+  text.flush();
 }
 
 }  // namespace airlock

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include "admission/admission_client.hpp"
 #include "airlock/bulkhead.hpp"
+#include "base/locks.hpp"
 #include "base/per_process.hpp"
 #include "base/quote.hpp"
 
@@ -50,7 +50,7 @@ class Mutex::Impl {
 
   void keep(Kind kind, Lease lease) {
     Held& held = this->held();
-    const std::lock_guard lock(held.mutex);
+    const base::LockGuard lock(held.mutex);
     held.leases.emplace(this_thread(), Locked{kind, std::move(lease)});
   }
 
@@ -58,7 +58,7 @@ class Mutex::Impl {
   [[nodiscard]] bool give_back(Kind kind) {
     decltype(Held::leases)::node_type locked;  // Given back unlocked.
     Held& held = this->held();
-    const std::lock_guard lock(held.mutex);
+    const base::LockGuard lock(held.mutex);
     const auto found = held.leases.find(this_thread());
     if (found == held.leases.end() || found->second.kind != kind) return false;
     locked = held.leases.extract(found);
@@ -68,7 +68,7 @@ class Mutex::Impl {
   // Of the calling thread, which alone ends it; null: it has none.
   [[nodiscard]] const Lease* lease() {
     Held& held = this->held();
-    const std::lock_guard lock(held.mutex);
+    const base::LockGuard lock(held.mutex);
     const auto found = held.leases.find(this_thread());
     return found == held.leases.end() ? nullptr : &found->second.lease;
   }
@@ -85,8 +85,8 @@ class Mutex::Impl {
 
   // What a forked child must not share: its own leases, its own lock on them.
   struct Held {
-    std::mutex mutex;                                  // Never held while waiting.
-    std::unordered_map<std::uint64_t, Locked> leases;  // By thread.
+    base::StdMutex mutex;  // Never held while waiting.
+    std::unordered_map<std::uint64_t, Locked> leases AIRLOCK_GUARDED_BY(mutex);  // By thread.
   };
 
   [[nodiscard]] Held& held() {

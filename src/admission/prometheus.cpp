@@ -1,6 +1,7 @@
 #include "admission/prometheus.hpp"
 
 #include <algorithm>
+#include <ostream>
 
 namespace airlock::prometheus {
 
@@ -41,6 +42,13 @@ void Text::sample(std::string_view name, std::initializer_list<Label> labels,
     separator = ',';
   }
   text_.append(labels.size() == 0 ? " " : "} ").append(value).append("\n");
+  constexpr std::size_t kBlock = 65'536;
+  if (out_ != nullptr && text_.size() >= kBlock) flush();
+}
+
+void Text::flush() {
+  out_->write(text_.data(), static_cast<std::streamsize>(text_.size()));
+  text_.clear();
 }
 
 }  // namespace airlock::prometheus

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -26,12 +27,18 @@ class Text {
     std::string_view value;
   };
 
+  Text() = default;
+  // Goes to `out` in blocks, so that it is never there as a whole; the last one with flush().
+  explicit Text(std::ostream& out) : out_(&out) {}
+
   void family(std::string_view name, std::string_view type, std::string_view help);
   void sample(std::string_view name, std::initializer_list<Label> labels, std::string_view value);
 
+  void flush();
   [[nodiscard]] const std::string& str() const noexcept { return text_; }
 
  private:
+  std::ostream* out_ = nullptr;
   std::string text_;
 };
 

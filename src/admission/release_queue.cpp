@@ -1,7 +1,8 @@
 #include "admission/release_queue.hpp"
 
-#include <mutex>
 #include <thread>
+
+#include "base/locks.hpp"
 
 namespace airlock::internal {
 namespace {
@@ -13,14 +14,14 @@ constexpr std::size_t kTogether = 128;
 
 void ReleaseQueue::add(const Token& token, Instant until) noexcept {
   const bool is_noted = store_.release_soon(token, until, false);
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   queue_.push_back({token, until, is_noted});
   ++unconfirmed_;
 }
 
 // What is new, or else what has failed, if its time has come.
 std::vector<ReleaseItem> ReleaseQueue::take() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   std::deque<Item>& from = queue_.empty() ? failed_ : queue_;
   if (&from == &failed_ && store_.clock().now() < next_retry_) return {};
   std::vector<ReleaseItem> items;
@@ -33,7 +34,7 @@ std::vector<ReleaseItem> ReleaseQueue::take() {
 
 // The rest is worth another try, unless the store has ended it by itself.
 bool ReleaseQueue::put_back(const std::vector<ReleaseItem>& items) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   const Instant now = store_.clock().now();
   bool any = false;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -62,9 +63,16 @@ bool ReleaseQueue::send() {
 void ReleaseQueue::flush(Duration at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
   for (;;) {
-    next_retry_ = Instant{0};
+    {
+      const base::LockGuard lock(mutex_);
+      next_retry_ = Instant{0};
+    }
     (void)send();
-    if (failed_.empty() || std::chrono::steady_clock::now() >= end) return;
+    {
+      const base::LockGuard lock(mutex_);
+      if (failed_.empty()) return;
+    }
+    if (std::chrono::steady_clock::now() >= end) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

@@ -28,12 +28,16 @@ class ReleaseQueue {
   // For at most so long.
   void flush(Duration at_most);
 
-  // REQUIRES: the mutex.
+  // For the owner, which holds the mutex.
   [[nodiscard]] Instant next() const noexcept {
+    mutex_.assert_held();
     if (!queue_.empty()) return Instant{0};
     return failed_.empty() ? kForever : next_retry_;
   }
-  [[nodiscard]] bool is_empty() const noexcept { return unconfirmed_ == 0; }
+  [[nodiscard]] bool is_empty() const noexcept {
+    mutex_.assert_held();
+    return unconfirmed_ == 0;
+  }
 
  private:
   struct Item {
@@ -42,16 +46,16 @@ class ReleaseQueue {
     bool is_noted;
   };
 
-  [[nodiscard]] std::vector<ReleaseItem> take();
-  bool put_back(const std::vector<ReleaseItem>& items);
+  [[nodiscard]] std::vector<ReleaseItem> take() AIRLOCK_EXCLUDES(mutex_);
+  bool put_back(const std::vector<ReleaseItem>& items) AIRLOCK_EXCLUDES(mutex_);
 
   Backend& store_;
   base::Mutex& mutex_;
-  std::deque<Item> queue_;
-  std::deque<Item> failed_;
-  std::vector<Item> sending_;
-  std::size_t unconfirmed_ = 0;  // With those that are being sent.
-  Instant next_retry_{0};        // Of those that have failed.
+  std::deque<Item> queue_ AIRLOCK_GUARDED_BY(mutex_);
+  std::deque<Item> failed_ AIRLOCK_GUARDED_BY(mutex_);
+  std::vector<Item> sending_ AIRLOCK_GUARDED_BY(mutex_);
+  std::size_t unconfirmed_ AIRLOCK_GUARDED_BY(mutex_) = 0;  // With those that are being sent.
+  Instant next_retry_ AIRLOCK_GUARDED_BY(mutex_){0};        // Of those that have failed.
 };
 
 }  // namespace airlock::internal

@@ -14,7 +14,8 @@ void internal::Handle::throw_empty() {
   throw InvalidArgument("the store is empty: open_store() opens one");
 }
 
-Store::Store(std::shared_ptr<internal::Backend> backend) noexcept : backend_(std::move(backend)) {}
+Store::Store(std::shared_ptr<internal::Backend> backend) noexcept
+    : backend_(Keeper::pin(std::move(backend))) {}
 
 StoreId Store::id() const { return backend_of(*this)->id(); }
 

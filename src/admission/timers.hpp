@@ -11,7 +11,7 @@ namespace airlock::internal {
 // Where an item stands in its Timers.
 struct Timer {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::size_t place = kNone;
+  std::size_t index = kNone;
 };
 
 // Items by the moment at which something is to be done for them: a binary heap that knows where
@@ -25,29 +25,29 @@ class Timers {
     return first() <= now ? heap_.front().item : nullptr;
   }
   [[nodiscard]] static bool has(const T& item) noexcept {
-    return (item.*kTimer).place != Timer::kNone;
+    return (item.*kTimer).index != Timer::kNone;
   }
 
   // Anew or again.
   void set(T& item, Instant at) {
     if (!has(item)) {
       heap_.push_back({at, &item});
-      (item.*kTimer).place = heap_.size() - 1;
+      (item.*kTimer).index = heap_.size() - 1;
     }
-    const std::size_t place = (item.*kTimer).place;
-    heap_[place].at = at;
-    down(up(place));
+    const std::size_t index = (item.*kTimer).index;
+    heap_[index].at = at;
+    down(up(index));
   }
 
   void clear(T& item) noexcept {
-    const std::size_t place = (item.*kTimer).place;
-    if (place == Timer::kNone) return;
-    (item.*kTimer).place = Timer::kNone;
+    const std::size_t index = (item.*kTimer).index;
+    if (index == Timer::kNone) return;
+    (item.*kTimer).index = Timer::kNone;
     const Entry last = heap_.back();
     heap_.pop_back();
-    if (place == heap_.size()) return;
-    put(place, last);
-    down(up(place));
+    if (index == heap_.size()) return;
+    put(index, last);
+    down(up(index));
   }
 
  private:
@@ -56,31 +56,31 @@ class Timers {
     T* item;
   };
 
-  void put(std::size_t place, const Entry& entry) noexcept {
-    heap_[place] = entry;
-    (entry.item->*kTimer).place = place;
+  void put(std::size_t index, const Entry& entry) noexcept {
+    heap_[index] = entry;
+    (entry.item->*kTimer).index = index;
   }
 
-  std::size_t up(std::size_t place) noexcept {
-    const Entry entry = heap_[place];
-    while (place > 0 && entry.at < heap_[(place - 1) / 2].at) {
-      put(place, heap_[(place - 1) / 2]);
-      place = (place - 1) / 2;
+  std::size_t up(std::size_t index) noexcept {
+    const Entry entry = heap_[index];
+    while (index > 0 && entry.at < heap_[(index - 1) / 2].at) {
+      put(index, heap_[(index - 1) / 2]);
+      index = (index - 1) / 2;
     }
-    put(place, entry);
-    return place;
+    put(index, entry);
+    return index;
   }
 
-  void down(std::size_t place) noexcept {
-    const Entry entry = heap_[place];
-    while (2 * place + 1 < heap_.size()) {
-      std::size_t child = 2 * place + 1;
+  void down(std::size_t index) noexcept {
+    const Entry entry = heap_[index];
+    while (2 * index + 1 < heap_.size()) {
+      std::size_t child = 2 * index + 1;
       if (child + 1 < heap_.size() && heap_[child + 1].at < heap_[child].at) ++child;
       if (entry.at <= heap_[child].at) break;
-      put(place, heap_[child]);
-      place = child;
+      put(index, heap_[child]);
+      index = child;
     }
-    put(place, entry);
+    put(index, entry);
   }
 
   std::vector<Entry> heap_;

@@ -27,6 +27,9 @@ class Breaker {
     return true;
   }
 
+  // It answers, as far as is known.
+  [[nodiscard]] bool is_closed() const noexcept { return retry_.load() == Instant{0}; }
+
   void succeeded() noexcept {
     if (retry_.load(std::memory_order_relaxed) == Instant{0}) [[likely]]
       return;

@@ -22,7 +22,7 @@ class AIRLOCK_EXPORT Clock {
   // A moment up to a few milliseconds before now(), never after it; cheaper to ask for.
   [[nodiscard]] virtual Instant recently() noexcept { return now(); }
 
-  // Microseconds since 1970, to a few milliseconds; may jump. For fences only.
+  // Microseconds since 1970, to a few milliseconds; may jump. For fences and passes only.
   [[nodiscard]] virtual Instant wall() noexcept = 0;
 
   // Waits on `changed` until it is notified or `deadline` has come, whichever is first; may wake

@@ -14,7 +14,7 @@ LeaseExpiredError::~LeaseExpiredError() = default;
 
 BadOutcomeAccess::BadOutcomeAccess(const Refused& refused)
     : Error(std::string("value() of an outcome that is a refusal: ") + to_text(refused.reason) +
-            "; look at has_value() first"),
+            "; check has_value() first"),
       refused_(refused) {}
 BadOutcomeAccess::~BadOutcomeAccess() = default;
 

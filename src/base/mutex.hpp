@@ -2,22 +2,26 @@
 
 #include <atomic>
 
+#include "base/thread_annotations.hpp"
+
 namespace airlock::base {
 
 // A lock of four bytes whose uncontended pair is two atomic instructions, inline: half the price of
-// std::mutex, which a step of the memory store would feel. Lockable by std::lock_guard and
-// std::unique_lock.
-class Mutex {
+// std::mutex, which a step of the memory store would feel. Locked by LockGuard (locks.hpp).
+class AIRLOCK_CAPABILITY("mutex") Mutex {
  public:
   Mutex() = default;
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept AIRLOCK_ACQUIRE() {
     int expected = kFree;
     if (!word_.compare_exchange_strong(expected, kLocked, std::memory_order_acquire)) wait();
   }
-  void unlock() noexcept {
+  // Does nothing: says to clang that the caller holds it.
+  void assert_held() const noexcept AIRLOCK_ASSERT_CAPABILITY() {}
+
+  void unlock() noexcept AIRLOCK_RELEASE() {
     if (word_.exchange(kFree, std::memory_order_release) == kAwaited) wake_one();
   }
 

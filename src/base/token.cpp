@@ -65,10 +65,10 @@ std::string Token::text() const {
 }
 
 Token Token::parse(std::string_view text) {
-  constexpr const char* kAltered = "truncated or altered; nothing but what airlock wrote is read";
+  constexpr const char* kAltered = "truncated or altered; use the text exactly as airlock wrote it";
   const auto fields = split(text);
   if (!fields) fail(kAltered);
-  if (fields->front() != kVersion) fail("another version than airlock1, or no token at all");
+  if (fields->front() != kVersion) fail("not an airlock1 token: another version, or not a token");
   try {
     // What would be written differently was not written by text(): one comparison checks every
     // digit and the sum.

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "model/decide.hpp"
+#include "model/admit_fast.hpp"
 #include "model/tiers.hpp"
 #include "model/visits.hpp"
 
@@ -53,7 +53,7 @@ Answer Shard::grant_now(At<Gate> gate, const Request& request, const Requester& 
     const Fence stamp = prepare(gate, visit, context.now + request.dedupe.count(), context);
     publish(gate, visit, VisitState::spent, stamp);
   }
-  Answer answer = granting(store_, request, fence, place, rate.taken, rate.info);
+  Answer answer = granted_answer(store_, request, fence, place, rate.taken, rate.info);
   Granted& granted = *std::get_if<Granted>(&answer);
   if (request.permits) granted.expires_in = request.permits->ttl;
   if (slot != kNone) granted.slot = slot;
@@ -95,9 +95,9 @@ Answer Shard::admit_new(At<Gate> gate, const Request& request, const Requester& 
 Answer Shard::admit(const Request& request, std::uint32_t hash, const Requester& requester,
                     StepContext& context) {
   const At<Gate> gate = open(request.gate, hash, context);
-  if (asks_one_rate(request)) {
+  if (is_rate_only(request)) {
     Payment payment(request.rates.front(), request.cost);
-    if (takes(gate, payment, context.now)) return answer_to(request, store_, payment);
+    if (try_take(gate, payment, context.now)) return answer_to_payment(request, store_, payment);
   }
   return admit(gate, request, requester, context);
 }

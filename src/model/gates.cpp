@@ -116,15 +116,15 @@ bool Shard::evict(StepContext& context) {
 
 void Shard::drop_pauses(Gate& gate, Micros now) {
   TraversalBudget budget;
-  for (Ref* place = &gate.pauses; *place != kNone;) {
+  for (Ref* link = &gate.pauses; *link != kNone;) {
     budget.step();
-    Pause& pause = pauses_[*place];
+    Pause& pause = pauses_[*link];
     if (pause.until.get() > now) {
-      place = &pause.next;
+      link = &pause.next;
       continue;
     }
-    const Ref ended = *place;
-    *place = pause.next;
+    const Ref ended = *link;
+    *link = pause.next;
     pause.state.publish(0);
     pauses_.give(ended);
   }

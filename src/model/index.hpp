@@ -68,9 +68,9 @@ class Index {
   }
 
   void erase(At<Record> record) {
-    Ref* place = &buckets_[bucket_of(record->hash)];
-    for (TraversalBudget budget; *place != record.ref; place = &pool_[*place].link) budget.step();
-    *place = record->link;
+    Ref* link = &buckets_[bucket_of(record->hash)];
+    for (TraversalBudget budget; *link != record.ref; link = &pool_[*link].link) budget.step();
+    *link = record->link;
     --head_.items;
     if (head_.buckets > kMinBuckets) contract();
   }

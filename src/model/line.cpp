@@ -5,7 +5,7 @@
 
 namespace airlock::model {
 
-void Shard::LineOrder::sum(Ref ref) const noexcept {
+void LineOrder::sum(Ref ref) const noexcept {
   ByOrder& node = (*nodes)[ref];
   node.in_subtree = 1;
   node.present_in_subtree = node.present ? 1 : 0;
@@ -213,31 +213,31 @@ Ref Shard::nth_present(Ref root, std::uint32_t n) const {
 std::uint32_t Shard::position(const Gate& gate, Ref ref) const {
   if (ref == gate.line.last) return present(gate) + (places_[ref].present ? 0 : 1);
   TraversalBudget budget;
-  std::uint32_t place = 1 + present_below(places_[ref].links.left);
+  std::uint32_t rank = 1 + present_below(places_[ref].links.left);
   for (Ref parent = places_[ref].links.parent; parent != kNone;) {
     budget.step();
     const ByOrder& above = places_[parent];
     if (above.links.right == ref) {
-      place += present_below(above.links.left) + (above.present ? 1 : 0);
+      rank += present_below(above.links.left) + (above.present ? 1 : 0);
     }
     ref = parent;
     parent = above.links.parent;
   }
-  return place;
+  return rank;
 }
 
 // The position that a newcomer would have.
 std::uint32_t Shard::next_position(const Gate& gate, std::uint16_t priority) const {
   TraversalBudget budget;
-  std::uint32_t place = 1;
+  std::uint32_t rank = 1;
   for (Ref at = gate.line.root; at != kNone;) {
     budget.step();
     const ByOrder& node = places_[at];
     const bool ahead = gate.order != Order::priority || node.priority >= priority;
-    if (ahead) place += present_below(node.links.left) + (node.present ? 1 : 0);
+    if (ahead) rank += present_below(node.links.left) + (node.present ? 1 : 0);
     at = ahead ? node.links.right : node.links.left;
   }
-  return place;
+  return rank;
 }
 
 // When something may change at the gate by time alone.

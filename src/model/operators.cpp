@@ -80,7 +80,8 @@ std::optional<GateView> Shard::summary(std::string_view name, std::uint32_t hash
   view.last_fence = gate.last_fence.get();
   TraversalBudget all(visits_.end() + tiers_.end() + pauses_.end());
   if (view.counts.exclusive && view.counts.holders == 1) {
-    view.holders = holders_of(gate, context.now, all);
+    TraversalBudget walk = walk_of(gate);
+    view.holders = holders_of(gate, context.now, walk);
   }
   for (Ref at = gate.tiers; at != kNone; at = tiers_[at].next) {
     all.step();
@@ -102,11 +103,18 @@ std::optional<GateView> Shard::summary(std::string_view name, std::uint32_t hash
   return view;
 }
 
+// For all visits of a gate: each is looked at, and each way in a tree is gone down and up. What a damaged
+// segment shows beyond that is not copied.
+TraversalBudget Shard::walk_of(const Gate& gate) const noexcept {
+  constexpr std::uint32_t kAtLeast = 64;
+  return TraversalBudget(3 * std::min(gate.visits, visits_.end()) + kAtLeast);
+}
+
 // Oldest first.
 std::vector<HolderView> Shard::holders_of(const Gate& gate, Micros now,
                                           TraversalBudget& budget) const {
   std::vector<HolderView> holders;
-  for (Ref at = gate.inside.first; at != kNone; at = by_deadline().next(at)) {
+  for (Ref at = gate.inside.first; at != kNone; at = by_deadline().next(at, budget)) {
     budget.step();
     if (visits_[at].held()) holders.push_back(holder_view(visits_[at], now));
   }
@@ -119,9 +127,9 @@ std::optional<GateView> Shard::look(std::string_view name, std::uint32_t hash,
   std::optional<GateView> view = summary(name, hash, context);
   if (!view) return std::nullopt;
   const Gate& gate = *find_gate(name, hash);
-  TraversalBudget all(2 * visits_.end());
+  TraversalBudget all = walk_of(gate);
   view->holders = holders_of(gate, context.now, all);
-  for (Ref at = gate.line.first; at != kNone; at = by_order().next(at)) {
+  for (Ref at = gate.line.first; at != kNone; at = by_order().next(at, all)) {
     all.step();
     view->line.push_back(waiter_view(visits_[at], context.now));
   }

@@ -15,8 +15,10 @@
 #include "airlock/request.hpp"
 #include "airlock/store.hpp"
 #include "model/index.hpp"
+#include "model/orders.hpp"
 #include "model/owner_lists.hpp"
 #include "model/pool.hpp"
+#include "model/rate_verdict.hpp"
 #include "model/rates.hpp"
 #include "model/records.hpp"
 #include "model/slots.hpp"
@@ -40,11 +42,11 @@ class Shard {
 
   Answer admit(const Request& request, std::uint32_t hash, const Requester& requester,
                StepContext& context);
-  // The same in parts (decide.hpp), for a store that computes before it locks and answers after it
+  // The same in parts (admit_fast.hpp), for a store that computes before it locks and answers after it
   // has unlocked: the gate, up to the present; whether its tier gives what is asked of it alone; and
   // everything else.
   [[nodiscard]] At<Gate> open(const GateName& name, std::uint32_t hash, StepContext& context);
-  [[nodiscard]] bool takes(At<Gate> gate, Payment& payment, Micros now);
+  [[nodiscard]] bool try_take(At<Gate> gate, Payment& payment, Micros now);
   Answer admit(At<Gate> gate, const Request& request, const Requester& requester,
                StepContext& context);
   GroupAnswer admit_all(std::span<const Request> requests, std::span<const std::uint32_t> hashes,
@@ -109,57 +111,6 @@ class Shard {
 
  private:
   friend class ShardProbe;  // Tests read the records through it.
-
-  struct DeadlineOrder {
-    static constexpr bool kSums = false;
-    const ExtentArray<ByDeadline>* nodes;
-    [[nodiscard]] Links& links(Ref ref) const noexcept { return (*nodes)[ref].links; }
-    [[nodiscard]] bool before(Ref a, Ref b) const noexcept {
-      return (*nodes)[a].deadline < (*nodes)[b].deadline;
-    }
-  };
-  struct LineOrder {
-    static constexpr bool kSums = true;
-    const ExtentArray<ByOrder>* nodes;
-    [[nodiscard]] Links& links(Ref ref) const noexcept { return (*nodes)[ref].links; }
-    [[nodiscard]] bool before(Ref a, Ref b) const noexcept {
-      const ByOrder& x = (*nodes)[a];
-      const ByOrder& y = (*nodes)[b];
-      return x.priority != y.priority ? x.priority > y.priority : x.ticket < y.ticket;
-    }
-    void sum(Ref ref) const noexcept;
-    void add(Ref above, Ref ref) const noexcept {
-      (*nodes)[above].in_subtree += 1;
-      (*nodes)[above].present_in_subtree += (*nodes)[ref].present ? 1 : 0;
-    }
-    void subtract(Ref above, Ref ref) const noexcept {
-      (*nodes)[above].in_subtree -= 1;
-      (*nodes)[above].present_in_subtree -= (*nodes)[ref].present ? 1 : 0;
-    }
-  };
-
-  // What all tiers together say.
-  struct RateVerdict {
-    bool allowed = true;
-    bool never = false;
-    std::uint32_t taken = 0;
-    Duration delay{0};
-    RateInfo info;
-    // For each tier, what charge_all() needs.
-    struct Weighed {
-      Tier* tier;
-      Mixed after;
-    };
-    std::array<Weighed, kMaxRates> weighed;
-
-    void add(std::size_t i, Tier* tier, const Tally& tally) noexcept;
-  };
-  struct RateAsk {
-    std::span<const Rate> rates;
-    RateMode mode = RateMode::take;
-    std::uint32_t cost = 0;
-    Duration max_delay{0};
-  };
 
   // Gates (gates.cpp).
   [[nodiscard]] At<Gate> find_gate(std::string_view name, std::uint32_t hash) const;
@@ -262,6 +213,7 @@ class Shard {
     return present_below(gate.line.root);
   }
   [[nodiscard]] Micros next_event(Gate& gate, Micros now);
+  [[nodiscard]] TraversalBudget walk_of(const Gate& gate) const noexcept;
   [[nodiscard]] std::vector<HolderView> holders_of(const Gate& gate, Micros now,
                                                    TraversalBudget& budget) const;
 

@@ -62,15 +62,15 @@ Tier& Shard::new_tier(At<Gate> gate, const Rate& rate) {
 
 void Shard::drop_idle_tiers(Gate& gate, Micros now) {
   TraversalBudget budget;
-  for (Ref* place = &gate.tiers; *place != kNone;) {
+  for (Ref* link = &gate.tiers; *link != kNone;) {
     budget.step();
-    Tier& tier = tiers_[*place];
+    Tier& tier = tiers_[*link];
     if (reset_after(tier, now) > 0) {
-      place = &tier.next;
+      link = &tier.next;
       continue;
     }
-    const Ref idle = *place;
-    *place = tier.next;
+    const Ref idle = *link;
+    *link = tier.next;
     tier.state.publish(TierState::free);
     tiers_.give(idle);
   }

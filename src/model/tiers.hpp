@@ -22,7 +22,7 @@ inline Tier* Shard::find_tier(const Gate& gate, const Rate& rate) const {
 
 // Adds a tier to what all say. The tightest speaks: of those that refuse, the one that takes
 // longest; else the one with the least left.
-inline void Shard::RateVerdict::add(std::size_t i, Tier* tier, const Tally& tally) noexcept {
+inline void RateVerdict::add(std::size_t i, Tier* tier, const Tally& tally) noexcept {
   const bool tighter = tally.allowed != allowed ? !tally.allowed
                        : tally.allowed          ? tally.info.remaining < info.remaining
                                                 : tally.info.retry_after > info.retry_after;

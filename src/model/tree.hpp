@@ -91,9 +91,16 @@ class Tree {
   }
 
   [[nodiscard]] Ref next(Ref ref) const {
-    if (traits_.links(ref).right != kNone) return first(traits_.links(ref).right);
-    Ref parent = traits_.links(ref).parent;
     TraversalBudget budget;
+    return next(ref, budget);
+  }
+  // With a budget for the whole walk: from the first to the last every way is gone once down and once up.
+  [[nodiscard]] Ref next(Ref ref, TraversalBudget& budget) const {
+    if (Ref below = traits_.links(ref).right; below != kNone) {
+      for (; traits_.links(below).left != kNone; below = traits_.links(below).left) budget.step();
+      return below;
+    }
+    Ref parent = traits_.links(ref).parent;
     while (parent != kNone && traits_.links(parent).right == ref) {
       budget.step();
       ref = parent;

@@ -51,11 +51,12 @@ CompositeSeal::Way CompositeSeal::find_way() const {
     if (other_gate_->terms().permits) {
       // The second question would find the visitor inside and ask for nothing more.
       throw InvalidArgument("gate " + lock_gate_->gate().text() +
-                            ": a lock and a cooldown of one gate");
+                            ": a lock and a cooldown cannot share a gate");
     }
     if (other_gate_->terms().dedupe == Duration(0)) return Way::one_gate;
-    throw InvalidArgument("gate " + lock_gate_->gate().text() +
-                          ": with dedupe not on the gate of the lock; give the limiter its own");
+    throw InvalidArgument(
+        "gate " + lock_gate_->gate().text() +
+        ": a limiter with dedupe cannot share the gate of the lock; give it its own");
   }
   const bool one_group = lock_gate_->gate().group() == other_gate_->gate().group() &&
                          other_gate_->terms().dedupe == Duration(0);

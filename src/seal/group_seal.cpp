@@ -11,11 +11,11 @@ GroupSeal::GroupSeal(std::vector<GateSeal> parts) : MultiSeal(std::move(parts)) 
   for (const GateSeal& part : this->parts()) {
     if (part.terms().dedupe != Duration(0)) {
       throw InvalidArgument("gate " + part.gate().text() +
-                            ": with dedupe not in a group; a ChainedSeal may have it");
+                            ": a seal with dedupe cannot be in a group; use a ChainedSeal");
     }
     if (part.store() == first.store() && part.gate().group() == first.gate().group()) continue;
-    throw InvalidArgument("gate " + part.gate().text() + ": not of the group and store of " +
-                          first.gate().text() + "; a ChainedSeal may have any");
+    throw InvalidArgument("gate " + part.gate().text() + ": not in the group and store of " +
+                          first.gate().text() + "; use a ChainedSeal");
   }
 }
 

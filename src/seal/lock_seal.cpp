@@ -19,7 +19,7 @@ Permits permits_of(const LockOptions& options) {
 }  // namespace
 
 LockSeal::LockSeal(const Store& store, const GateName& gate, const LockOptions& options)
-    : GateLockingSeal(store, gate, {.permits = permits_of(options), .lasting = true}) {}
+    : GateLockingSeal(store, gate, {.permits = permits_of(options), .releasable = true}) {}
 
 Outcome<Admission> LockSeal::try_acquire_shared(const Visitor& who) const {
   Request shared = request(who);

@@ -11,15 +11,16 @@
 namespace airlock {
 
 MultiSeal::MultiSeal(std::vector<GateSeal> parts) : parts_(std::move(parts)) {
-  if (parts_.empty()) throw InvalidArgument("a multi seal needs a part");
+  if (parts_.empty()) throw InvalidArgument("a multi seal needs at least one part");
   for (auto part = parts_.begin(); part != parts_.end(); ++part) {
     const bool twice = std::any_of(parts_.begin(), part, [&](const GateSeal& other) {
       return other.store() == part->store() && other.gate() == part->gate();
     });
     // The second question would find the visitor inside and ask for nothing more.
     if (twice) {
-      throw InvalidArgument("gate " + part->gate().text() +
-                            ": twice in one multi seal; CompositeSeal puts rates on a lock's gate");
+      throw InvalidArgument(
+          "gate " + part->gate().text() +
+          ": twice in one multi seal; use a CompositeSeal for rates at the gate of a lock");
     }
   }
 }
@@ -32,11 +33,11 @@ bool MultiSeal::is_own(const Admissions& held) const {
 
 void MultiSeal::release(const Admissions& held) const {
   if (held.size() != parts_.size()) {
-    throw SealReleasingError("nothing released, these are admissions of another seal");
+    throw SealReleasingError("nothing released: these admissions belong to another seal");
   }
   std::exception_ptr first;
   for (std::size_t i = parts_.size(); i-- > 0;) {
-    if (!parts_[i].terms().lasting) continue;
+    if (!parts_[i].terms().releasable) continue;
     try {
       seal::give_back(parts_[i].backend(), parts_[i].gate(), held[i].token);
     } catch (const SealReleasingError&) {
@@ -56,7 +57,7 @@ void MultiSeal::renew(Admissions& held, std::optional<AnyDuration> ttl) const {
     std::vector<seal::Extension> extensions;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const GateSeal& part = parts_[i];
-      if (part.store() != first.store() || !part.terms().lasting) continue;
+      if (part.store() != first.store() || !part.terms().releasable) continue;
       extensions.push_back({&held[i], ttl.value_or(part.terms().permits->ttl)});
     }
     if (!extensions.empty()) seal::extend(store, extensions);
@@ -67,7 +68,7 @@ bool MultiSeal::is_acquired(const Admissions& held) const {
   if (!is_own(held)) return false;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const GateSeal& part = parts_[i];
-    if (part.terms().lasting && !part.backend().holds(held[i].token)) return false;
+    if (part.terms().releasable && !part.backend().holds(held[i].token)) return false;
   }
   return true;
 }
@@ -80,7 +81,7 @@ Duration MultiSeal::remaining_lifetime(const Admissions& held) const noexcept {
   if (held.size() != parts_.size()) return Duration(0);
   Duration shortest = kForever;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].terms().lasting) continue;
+    if (!parts_[i].terms().releasable) continue;
     shortest = std::min(shortest, held[i].deadline - parts_[i].backend().clock().now());
   }
   return std::max(shortest, Duration(0));

@@ -6,6 +6,6 @@ SemaphoreSeal::SemaphoreSeal(const Store& store, const GateName& gate,
                              const SemaphoreOptions& options)
     : GateLockingSeal(
           store, gate,
-          {.permits = Permits{options.limit, options.weight, options.ttl}, .lasting = true}) {}
+          {.permits = Permits{options.limit, options.weight, options.ttl}, .releasable = true}) {}
 
 }  // namespace airlock

@@ -65,13 +65,13 @@ void check_lease_ttl(const char* name, Duration ttl) {
   if (ttl > kLeastMargin || ttl <= Duration(0)) return;  // The store checks the rest.
   throw InvalidArgument(
       std::string(name) + " " + to_text(ttl) + ": more than " + to_text(kLeastMargin) +
-      " is needed; so much earlier a lease ends for its holder than in the store");
+      " is needed, because a lease ends that much earlier for its holder than in the store");
 }
 
 void throw_not_asked(const GateName& gate, const StoreError& cause) {
   std::throw_with_nested(SealAcquiringError(
       cause.kind(), cause.outcome(),
-      about(gate, std::string("not decided, the store failed: ") + cause.what())));
+      about(gate, std::string("no decision: the store failed: ") + cause.what())));
 }
 
 namespace {
@@ -80,9 +80,9 @@ namespace {
                              StoreError::Outcome outcome, const char* why) {
   std::throw_with_nested(SealAcquiringError(
       kind, outcome,
-      about(
-          refused_at,
-          std::string("refused, and not all that was taken before could be given back: ") + why)));
+      about(refused_at,
+            std::string("refused, and some of what was acquired before could not be released: ") +
+                why)));
 }
 
 }  // namespace
@@ -145,14 +145,14 @@ Outcome<std::vector<Admission>> ask_all(internal::Backend& store, std::span<cons
 void give_back(internal::Backend& store, const GateName& gate, const Token& token) try {
   if (token.gate != gate || token.store != store.id()) {
     throw SealReleasingError(
-        about(gate, "nothing released, the token is of another gate or store"));
+        about(gate, "nothing released: the token belongs to another gate or store"));
   }
   if (!store.release(token)) {
-    throw SealReleasingError(about(gate, "nothing released, the admission has ended before"));
+    throw SealReleasingError(about(gate, "nothing released: the admission had already ended"));
   }
 } catch (const StoreError& error) {
   std::throw_with_nested(SealReleasingError(
-      about(gate, std::string("perhaps not released, the store failed: ") + error.what())));
+      about(gate, std::string("possibly not released: the store failed: ") + error.what())));
 }
 
 bool extend(internal::Backend& store, std::span<const Extension> extensions) {
@@ -193,7 +193,8 @@ bool is_store_failure(const SealReleasingError& error) {
 }
 
 void throw_foreign_renewal(const GateName& gate) {
-  throw LeaseExpiredError(about(gate, "nothing renewed, the token is of another gate or store"));
+  throw LeaseExpiredError(
+      about(gate, "nothing renewed: the token belongs to another gate or store"));
 }
 
 }  // namespace airlock::seal

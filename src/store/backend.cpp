@@ -20,6 +20,16 @@ void release_lockfree(Backend& store, const Token& token) {
 
 }  // namespace
 
+void Backend::admit_each(std::span<AdmitItem> items) noexcept {
+  for (AdmitItem& item : items) {
+    try {
+      item.answer = admit(item.request);
+    } catch (...) {
+      item.failure = std::current_exception();
+    }
+  }
+}
+
 bool Backend::release_soon(const Token& /*token*/, Instant /*until*/,
                            bool /*by_next_step*/) noexcept {
   return false;

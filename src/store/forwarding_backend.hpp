@@ -15,7 +15,7 @@ namespace airlock::internal {
 //
 // before() and after() meet the steps that ask or change the store's state, by name, and may throw:
 // the step then does not happen, or its caller does not learn of it. They do not meet id, clock,
-// is_local, recheck_intervals, watch, unwatch, await and release_soon.
+// is_local, timeout, recheck_intervals, watch, unwatch, await and release_soon.
 class ForwardingBackend : public Backend {
  private:
   template <typename Step>
@@ -35,6 +35,7 @@ class ForwardingBackend : public Backend {
   explicit ForwardingBackend(std::shared_ptr<Backend> inner) : inner_(std::move(inner)) {}
 
   [[nodiscard]] bool is_local() const noexcept override { return inner_->is_local(); }
+  [[nodiscard]] Duration timeout() const noexcept override { return inner_->timeout(); }
   [[nodiscard]] StoreId id() override { return inner_->id(); }
   [[nodiscard]] Clock& clock() noexcept override { return inner_->clock(); }
 

@@ -5,7 +5,7 @@
 namespace airlock {
 
 void Sleeper::wake(bool news) noexcept {
-  std::unique_lock lock(mutex_);
+  base::UniqueLock lock(mutex_);
   woken_ = true;
   news_ = news_ || news;
   if (on_wake_) return on_wake_();
@@ -14,24 +14,23 @@ void Sleeper::wake(bool news) noexcept {
 }
 
 bool Sleeper::sleep(Clock& clock, Instant deadline) {
-  std::unique_lock lock(mutex_);
+  base::UniqueLock lock(mutex_);
   while (!woken_ && clock.now() < deadline) clock.wait_until(lock, changed_, deadline);
   return take_news();
 }
 
 bool Sleeper::park(std::function<void()> on_wake) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   on_wake_ = std::move(on_wake);
   return !woken_;
 }
 
 bool Sleeper::unpark() noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   on_wake_ = nullptr;
   return take_news();
 }
 
-// REQUIRES: the mutex.
 bool Sleeper::take_news() noexcept {
   woken_ = false;
   return std::exchange(news_, false);

@@ -2,10 +2,10 @@
 
 #include <condition_variable>
 #include <functional>
-#include <mutex>
 
 #include "airlock/version.hpp"
 #include "base/clock.hpp"
+#include "base/locks.hpp"
 
 namespace airlock {
 
@@ -26,13 +26,13 @@ class AIRLOCK_EXPORT Sleeper {
   bool unpark() noexcept;  // Whether it was woken with news.
 
  private:
-  bool take_news() noexcept;
+  bool take_news() noexcept AIRLOCK_REQUIRES(mutex_);
 
-  std::mutex mutex_;
+  base::StdMutex mutex_;
   std::condition_variable changed_;
-  std::function<void()> on_wake_;
-  bool woken_ = false;
-  bool news_ = false;
+  std::function<void()> on_wake_ AIRLOCK_GUARDED_BY(mutex_);
+  bool woken_ AIRLOCK_GUARDED_BY(mutex_) = false;
+  bool news_ AIRLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace airlock

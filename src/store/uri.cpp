@@ -60,7 +60,7 @@ constexpr std::array kOptions = {
     UriOption{"sentinel_password_env", kRedis, Kind::text, "", 0, 0,
               "The environment variable that holds the sentinels' password."},
     UriOption{"pool", kRedis, Kind::count, "", 1, 65536,
-              "The most connections of this process to a server."},
+              "The connections of this process to a server, which its callers share."},
     UriOption{"tls", kRedis, Kind::flag, "0", 0, 1,
               "Speak TLS with sentinels and with the nodes of a cluster."},
     UriOption{"ca", kRedis, Kind::text, "", 0, 0,
@@ -217,7 +217,7 @@ void Uri::take_option(std::string_view option) {
     fail("option " + base::quoted(name) + " is not known to " + scheme_ + ":, which has " +
          names_for(store_));
   }
-  if (equals == std::string_view::npos) fail("option " + std::string(name) + " lacks its =value");
+  if (equals == std::string_view::npos) fail("option " + std::string(name) + " has no =value");
   const std::string value = decode("option " + std::string(name), option.substr(equals + 1));
   check_value(*known, value);
   if (!given_.emplace(name, value).second) fail("option " + std::string(name) + " is given twice");

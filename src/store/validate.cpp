@@ -78,7 +78,7 @@ void validate_line(const Line& line) {
   require_span("patience", line.patience);
   require_span("claim window", line.claim_window);
   require_not_negative("max_eta", line.max_eta);
-  if (line.join && line.returning) fail("line", "join", "who is returning does not join");
+  if (line.join && line.returning) fail("line", "join", "a returning visitor cannot join");
   if (line.order == Order::aging_lottery) validate_aging(line.aging);
 }
 

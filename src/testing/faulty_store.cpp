@@ -2,12 +2,12 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "airlock/testing.hpp"
+#include "base/locks.hpp"
 #include "store/forwarding_backend.hpp"
 
 namespace airlock::testing {
@@ -17,16 +17,16 @@ class FaultyStore::Faults final : public internal::ForwardingBackend {
   using ForwardingBackend::ForwardingBackend;
 
   void fail_next(std::size_t steps, StoreError::Kind kind) {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     failures_ = steps;
     failure_kind_ = kind;
   }
   void drop_reply_next(std::size_t steps) {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     dropped_replies_ = steps;
   }
   void down(bool down) {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     down_ = down;
   }
   void act_remote() noexcept { is_remote_ = true; }
@@ -36,12 +36,12 @@ class FaultyStore::Faults final : public internal::ForwardingBackend {
   }
 
   [[nodiscard]] std::size_t calls() const {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     return std::accumulate(calls_.begin(), calls_.end(), std::size_t{0},
                            [](std::size_t sum, const auto& entry) { return sum + entry.second; });
   }
   [[nodiscard]] std::size_t calls(std::string_view step) const {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     const auto found = calls_.find(step);
     return found == calls_.end() ? 0 : found->second;
   }
@@ -54,7 +54,7 @@ class FaultyStore::Faults final : public internal::ForwardingBackend {
 
  protected:
   void before(std::string_view step) override {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     ++calls_[std::string(step)];
     if (down_) fail(step, StoreError::Kind::unavailable);
     if (failures_ > 0) {
@@ -64,26 +64,26 @@ class FaultyStore::Faults final : public internal::ForwardingBackend {
   }
 
   void after(std::string_view step) override {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     if (dropped_replies_ == 0) return;
     --dropped_replies_;
     throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::unknown,
-                     "FaultyStore: the reply to " + std::string(step) + " was told to be lost");
+                     "FaultyStore: the reply to " + std::string(step) + " was set to be lost");
   }
 
  private:
   [[noreturn]] static void fail(std::string_view step, StoreError::Kind kind) {
     throw StoreError(kind, StoreError::Outcome::nothing_happened,
-                     "FaultyStore: " + std::string(step) + " was told to fail");
+                     "FaultyStore: " + std::string(step) + " was set to fail");
   }
 
-  mutable std::mutex mutex_;
+  mutable base::StdMutex mutex_;
   std::atomic<bool> is_remote_ = false;
-  bool down_ = false;
-  std::size_t failures_ = 0;
-  StoreError::Kind failure_kind_ = StoreError::Kind::unavailable;
-  std::size_t dropped_replies_ = 0;
-  std::map<std::string, std::size_t, std::less<>> calls_;
+  bool down_ AIRLOCK_GUARDED_BY(mutex_) = false;
+  std::size_t failures_ AIRLOCK_GUARDED_BY(mutex_) = 0;
+  StoreError::Kind failure_kind_ AIRLOCK_GUARDED_BY(mutex_) = StoreError::Kind::unavailable;
+  std::size_t dropped_replies_ AIRLOCK_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::size_t, std::less<>> calls_ AIRLOCK_GUARDED_BY(mutex_);
 };
 
 FaultyStore::FaultyStore(const Store& inner)

@@ -18,12 +18,12 @@ void SteppedClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition
                               Instant deadline) {
   Wait wait{*lock.mutex(), changed, deadline};
   {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     if (deadline <= now()) return;
     waits_.push_back(&wait);
   }
   changed.wait(lock);
-  const std::lock_guard guard(mutex_);
+  const base::LockGuard guard(mutex_);
   std::erase(waits_, &wait);
 }
 
@@ -32,7 +32,7 @@ void SteppedClock::advance(Duration duration) {
     throw InvalidArgument("advance by " + to_text(duration) + ": time never goes back");
   }
   {
-    const std::lock_guard guard(mutex_);
+    const base::LockGuard guard(mutex_);
     now_ = saturating_add(now_, duration);
     wall_ = saturating_add(wall_, duration);
   }
@@ -42,7 +42,7 @@ void SteppedClock::advance(Duration duration) {
 // A notification before the waiter sleeps is lost, and its mutex tells whether it does. Only tried,
 // never waited for: the waiter takes that mutex first and ours second.
 bool SteppedClock::wake_due() {
-  const std::lock_guard guard(mutex_);
+  const base::LockGuard guard(mutex_);
   std::erase_if(waits_, [this](const Wait* wait) {
     if (wait->deadline > now()) return false;
     const std::unique_lock asleep(wait->mutex, std::try_to_lock);
@@ -53,7 +53,7 @@ bool SteppedClock::wake_due() {
 }
 
 std::size_t SteppedClock::waiting() const {
-  const std::lock_guard guard(mutex_);
+  const base::LockGuard guard(mutex_);
   return waits_.size();
 }
 

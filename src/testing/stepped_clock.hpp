@@ -3,11 +3,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <vector>
 
 #include "airlock/testing.hpp"
 #include "base/clock.hpp"
+#include "base/locks.hpp"
 
 namespace airlock::internal {
 
@@ -30,8 +30,8 @@ class SteppedClock final : public Clock {
 
   std::atomic<Instant> now_{std::chrono::seconds(1'000)};
   std::atomic<Instant> wall_{std::chrono::seconds(1'767'225'600)};  // 2026-01-01 00:00:00 UTC
-  mutable std::mutex mutex_;
-  std::vector<Wait*> waits_;
+  mutable base::StdMutex mutex_;
+  std::vector<Wait*> waits_ AIRLOCK_GUARDED_BY(mutex_);
 };
 
 [[nodiscard]] Clock& clock_of(testing::ManualClock& clock) noexcept;

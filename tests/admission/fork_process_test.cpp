@@ -226,6 +226,21 @@ TEST_F(AForkedChild, DoesNotServeThoseWhoWaitAsync) {
   EXPECT_TRUE(eventually([&] { return in == 3; }));
 }
 
+TEST_F(AForkedChild, LeavesAPendingEntryOfItsParentInItsPlace) {
+  const Airlock erp(store_, "erp", {.limit = 1, .max_wait = 1h});
+  Outcome<Lease> lease = erp.try_enter();
+  std::atomic<int> in = 0;
+  const auto count = [&](Arrival& arrival) { in += arrival.take().has_value() ? 1 : 0; };
+  auto begun = erp.begin_enter({}, {}, [&] { return count; });
+  EXPECT_TRUE(holds_in_child([&] {
+    begun = PendingEntry();
+    return in == 0;
+  }));
+  EXPECT_EQ(waiting("erp"), 1U);
+  lease->release();
+  EXPECT_TRUE(eventually([&] { return in == 1; }));
+}
+
 TEST_F(AForkedChild, TakesNothingFromAMailboxOfItsParent) {
   const Airlock erp(store_, "erp", {.limit = 1});
   auto mailbox = std::make_unique<Mailbox>();

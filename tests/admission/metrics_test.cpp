@@ -3,14 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <locale>
+#include <numeric>
+#include <ostream>
 #include <set>
 #include <sstream>
+#include <streambuf>
+#include <vector>
 
 #include "admission/prometheus.hpp"
 #include "admission/support/prometheus_parser.hpp"
@@ -258,6 +263,25 @@ TEST(Prometheus, EscapesWhatALabelCannotHold) {
   out.sample("x", {{"gate", "a\\b\"c\nd\\n"}, {"reason", ""}}, "1");
   EXPECT_EQ(prometheus::parse(out.str()).at(0).samples.at(0),
             (Sample{"x", {{"gate", "a\\b\"c\nd\\n"}, {"reason", ""}}, 1}));
+}
+
+// It was there as a whole, three times: 500 MB for 100 000 gates.
+TEST(Prometheus, WritesLongTextsInBlocks) {
+  struct Blocks : std::streambuf {
+    std::streamsize xsputn(const char* /*text*/, std::streamsize size) override {
+      sizes.push_back(size);
+      return size;
+    }
+    std::vector<std::streamsize> sizes;
+  } blocks;
+  std::ostream out(&blocks);
+  prometheus::Text text(out);
+  const std::string line = "x{gate=\"" + std::string(100, 'g') + "\"} 1\n";
+  for (int i = 0; i < 2'000; ++i) text.sample("x", {{"gate", std::string(100, 'g')}}, "1");
+  text.flush();
+  const auto whole = static_cast<std::streamsize>(2'000 * line.size());
+  EXPECT_EQ(std::accumulate(blocks.sizes.begin(), blocks.sizes.end(), std::streamsize{0}), whole);
+  EXPECT_LT(std::ranges::max(blocks.sizes), 100'000);
 }
 
 TEST(Prometheus, WritesSecondsExactly) {

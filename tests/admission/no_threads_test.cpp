@@ -68,6 +68,15 @@ TEST_P(WithoutThreads, WhatCannotBeRenewedIsGivenBack) {
   EXPECT_FALSE(erp_.try_enter());
 }
 
+TEST_P(WithoutThreads, WhatIsNeverRenewedNeedsNone) {
+  const NoThreads none;
+  const Airlock erp(store_, kGate, {.limit = 1, .ttl = 3s, .max_hold = 3s});
+  const Outcome<Lease> lease = erp.try_enter();
+  ASSERT_TRUE(lease);
+  clock_.advance(3s);
+  EXPECT_FALSE(lease->valid());
+}
+
 TEST_P(WithoutThreads, ThePolicyOfAnOutageLetsNobodyIn) {
   const NoThreads none;
   for (const Outage outage : {Outage::open, Outage::local}) {
@@ -167,6 +176,17 @@ TEST_P(WithoutThreads, AWatchIsRefusedOrCalled) {
 }
 
 AIRLOCK_WAITING_SUITE(WithoutThreads);
+
+// It ended with the last object that used it, and the next one started its threads again.
+TEST(Keeper, LivesAsLongAsTheStoreHandle) {
+  const Store store = open_store("memory:");
+  const auto enters = [&] {
+    return Airlock(store, "erp", {.limit = 1, .ttl = 3s}).try_enter().has_value();
+  };
+  EXPECT_TRUE(enters());
+  const NoThreads none;
+  EXPECT_TRUE(enters());
+}
 
 TEST(Worker, TriesAgainAfterItsThreadCouldNotBeStarted) {
   internal::SteppedClock clock;

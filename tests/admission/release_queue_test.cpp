@@ -5,6 +5,7 @@
 #include "airlock/error.hpp"
 #include "airlock/testing.hpp"
 #include "store/backend.hpp"
+#include "store/support/temp_dir.hpp"
 #include "support/hooked_store.hpp"
 #include "testing/stepped_clock.hpp"
 
@@ -74,6 +75,35 @@ TEST_F(ReleaseQueueTest, InTheEndWhatFailedHasItsChanceToo) {
   EXPECT_FALSE(queue_.send());
   queue_.flush(10s);
   EXPECT_FALSE(is_held("down"));
+}
+
+// What Attempt::leave() queues where the store was busy: it knows the visitor, and no fence.
+TEST(ReleaseOfAVisitor, EndsItsPlaceOrWhatItWasHanded) {
+  const TempDir dir;
+  for (const std::string& uri : {std::string("memory:"), "shm:test?dir=" + dir.path()}) {
+    const Store store = open_store(uri);
+    const auto ask = [&](const VisitorId& visitor) {
+      return store.admit({.gate = "erp",
+                          .visitor = visitor,
+                          .permits = Permits{.limit = 1, .ttl = 1h},
+                          .line = {.join = true, .patience = 1h, .claim_window = 1h}});
+    };
+    const auto end = [&](const VisitorId& visitor) {
+      std::vector<ReleaseItem> items = {{.token = {.store = 0, .gate = "erp", .visitor = visitor}}};
+      backend_of(store)->release_all(items);
+      EXPECT_TRUE(items.front().is_over);
+    };
+    const Token first = std::get<Granted>(ask(VisitorId::random())).token;
+    const VisitorId waits = VisitorId::random();
+    const VisitorId handed = VisitorId::random();
+    (void)ask(handed);
+    (void)ask(waits);
+    end(waits);
+    EXPECT_EQ(store.look("erp")->counts.waiting, 1U) << uri;
+    store.release(first);
+    end(handed);
+    EXPECT_EQ(store.look("erp")->counts.holders, 0U) << uri;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "store/backend.hpp"
 #include "store/shm/shm_store.hpp"
 #include "store/support/child.hpp"
+#include "store/support/cpu_wait.hpp"
 #include "store/support/stopping_clock.hpp"
 #include "store/support/temp_dir.hpp"
 
@@ -88,6 +90,25 @@ TEST_F(AStoppedShard, FailsNoCallInOthers) {
     EXPECT_TRUE(tenants.acquire(key).guarded()) << key;
   }
   EXPECT_GT(healthy, 22);
+}
+
+TEST_F(AStoppedShard, BlocksNoCallerOfEnterAsync) {
+  constexpr int kCalls = 100;
+  const Airlock erp(store_, "erp", {.limit = 1, .max_wait = 0s});
+  const Child stopped = stop_at("erp");
+  std::atomic<int> failed = 0;
+  const auto waited = testing::cpu_wait();
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCalls; ++i) {
+    erp.enter_async({}, [&](Arrival& arrival) {
+      EXPECT_THROW((void)arrival.take(), SealAcquiringError);
+      ++failed;
+    });
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began - (testing::cpu_wait() - waited), 1s)
+      << "what one that waits takes";
+  // One after the other they would wait for a timeout each, however fast the machine is.
+  EXPECT_TRUE(becomes_true([&] { return failed == kCalls; }, kCalls * 1s / 2));
 }
 
 TEST_F(AStoppedShard, IsWaitedForOnceAndTheOthersAreRenewedAndGivenBack) {

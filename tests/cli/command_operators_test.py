@@ -14,7 +14,7 @@ from command_case import BINARY, CommandCase, RedisCase, eventually
 USAGE, UNAVAILABLE, SYSTEM, CANNOT_WRITE, REFUSED = 64, 69, 71, 74, 75
 SHARE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/cli/share")
 COMMANDS = ("run acquire release renew take ls show top metrics limit pause resume revoke purge stores store "
-            "doctor demo").split()
+            "doctor serve demo").split()
 
 
 class Gates(CommandCase):
@@ -180,6 +180,25 @@ class Arguments(CommandCase):
             options, examples = text.split("Examples:")
             used = set(re.findall(r" (--[a-z-]+)", examples))
             self.assertLessEqual(used, set(re.findall(r"--[a-z-]+", options)), name)
+
+
+class Serve(CommandCase):
+    def test_starts_the_server_that_is_in_the_path(self):
+        server = self.path("airlock-server")
+        with open(server, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\necho "$@"\n')
+        os.chmod(server, 0o755)
+        self.environment["PATH"] = self.dir + ":" + self.environment["PATH"]
+        self.assertEqual(self.output("serve", "--listen", "unix:/a", "--listen", "tcp:[::1]:0", "--threads", "2"),
+                         f"--store {self.environment['AIRLOCK_STORE']} --listen unix:/a --listen tcp:[::1]:0 --threads 2\n")
+        self.assertEqual(self.output("serve", "--store", "memory:"), "--store memory:\n")
+
+    def test_says_where_the_server_has_to_be(self):
+        self.environment["PATH"] = self.dir
+        done = self.airlock("serve")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("airlock-server", done.stderr)
+        self.assertIn("PATH", done.stderr)
 
 
 class WriteErrors(CommandCase):
@@ -386,7 +405,7 @@ class BashCompletion(CommandCase):
         for name in ("airlock.bash", "_airlock", "airlock.fish"):
             with open(os.path.join(SHARE, name), encoding="utf-8") as file:
                 self.assertIn(" ".join(("run acquire release renew take ls show top metrics limit pause resume revoke purge",
-                                        "stores store doctor demo")), file.read())
+                                        "stores store doctor serve demo")), file.read())
 
 
 if __name__ == "__main__":

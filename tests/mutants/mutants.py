@@ -90,11 +90,11 @@ MUTANTS = [
         "rates_contract_test"),
     Mutant(
         "a-rate-passes-a-pause", "a closed gate admits",
-        "src/model/decide.hpp", "if (gate->visits != 0 || gate->pauses != kNone) return false;", "if (gate->visits != 0) return false;",
+        "src/model/admit_fast.hpp", "if (gate->visits != 0 || gate->pauses != kNone) return false;", "if (gate->visits != 0) return false;",
         "operators_contract_test"),
     Mutant(
         "a-rate-passes-the-line", "starvation of waiters: hindsight#4157",
-        "src/model/decide.hpp", "if (gate->visits != 0 || gate->pauses != kNone) return false;", "if (gate->pauses != kNone) return false;",
+        "src/model/admit_fast.hpp", "if (gate->visits != 0 || gate->pauses != kNone) return false;", "if (gate->pauses != kNone) return false;",
         "rules_random_test"),
     Mutant(
         "a-glance-misses-a-rule", "a bad request is believed",
@@ -175,9 +175,21 @@ MUTANTS = [
         "src/store/redis/retry.cpp", "  if (policy == RetryPolicy::if_nothing_happened && error.outcome() != Outcome::nothing_happened)\n    return false;\n", "  (void)policy;\n",
         "redis_connection_redis_test"),
     Mutant(
-        "late-reply-is-the-next-ones", "an answer to somebody else",
-        "src/store/redis/connection.hpp", "return broken_ || may_evict_ || awaited_ != 0;", "return false;",
-        "redis_connection_redis_test"),
+        "who-leaves-takes-no-reply-along", "a late reply is read by the next: redis-py#360",
+        "src/store/redis/pipeline.cpp", "    sent.caller = nullptr;\n", "    sent.caller = nullptr;\n    sent.replies = 0;\n",
+        "pipeline_redis_test"),
+    Mutant(
+        "who-leaves-hands-nothing-on", "others wait although their reply is there",
+        "src/store/redis/pipeline.cpp", "    call_another(wakes);\n", "",
+        "pipeline_redis_test"),
+    Mutant(
+        "written-behind-a-wait", "an acknowledgement counts for what came later",
+        "src/store/redis/pipeline.cpp", "(!queued_.empty() && !awaits_replicas_)", "!queued_.empty()",
+        "pipeline_redis_test"),
+    Mutant(
+        "half-a-command-is-forgotten", "what follows is taken for the rest of it",
+        "src/store/redis/pipeline.cpp", "  if (unsent_from_ == unsent_.size()) unsent_.clear();\n", "  unsent_.clear();\n",
+        "pipeline_redis_test"),
     Mutant(
         "any-host-name-will-do", "TLS without a check of the name",
         "src/store/redis/tls.cpp", "openssl().SSL_set1_host(ssl_.get(), host.c_str());", "",
@@ -192,7 +204,7 @@ MUTANTS = [
         "redis_await_redis_test"),
     Mutant(
         "who-listens-cannot-be-woken", "a cancelled wait goes on until a message comes",
-        "src/store/redis/notify/subscription.cpp", "if (std::this_thread::get_id() != own) reader_.sleeper_event().signal();", "",
+        "src/store/redis/notify/subscription.cpp", "if (std::this_thread::get_id() != own) events_.sleeper.signal();", "",
         "redis_await_redis_test"),
     Mutant(
         "keys-without-a-ttl", "redisson#4007, #4301, #6216",
@@ -212,7 +224,7 @@ MUTANTS = [
         "watch_contract_test"),
     Mutant(
         "wait-is-ignored", "redisson#3994, #4154",
-        "src/store/redis/exchange.cpp", "done.acknowledged = replicas.integer() >= options.replicas_ack;", "",
+        "src/store/redis/pipeline.cpp", "!refused && reply.integer() >= replicas_ack_", "!refused",
         "replicas_ack_redis_test"),
     Mutant(
         "sentinels-are-believed", "a replica is taken for the primary: redis-plus-plus#441",
@@ -243,4 +255,42 @@ MUTANTS = [
         "one-failed-release-delays-all", "a server that is down delays the others",
         "src/admission/release_queue.cpp", "from = queue_.empty() ? failed_ : queue_;", "from = failed_.empty() ? queue_ : failed_;",
         "release_queue_test"),
+    # --- signed passes ---
+    Mutant(
+        "a-mac-is-compared-until-it-differs", "a guess gets better by its time",
+        "src/base/hmac.cpp", "    difference |= ", "    if (a[i] != b[i]) return false;\n    difference |= ",
+        "pass_steps_process_test"),
+    Mutant(
+        "half-a-mac-is-enough", "a forged cookie",
+        "src/base/hmac.cpp", "i < a.size(); ++i) {\n    difference", "i < a.size() / 2; ++i) {\n    difference",
+        "hmac_test"),
+    Mutant(
+        "forged-is-believed", "a connector re-signs a forged cookie: it tests an enum for truth",
+        "src/pass/pass.cpp", "return PassFault::forged;", "return std::move(statement);",
+        "pass_test"),
+    Mutant(
+        "any-gate-will-do", "a pass of one site opens another",
+        "src/pass/pass.cpp", "statement.token.gate != demand.gate", "false",
+        "pass_test"),
+    Mutant(
+        "bound-bytes-run-into-the-text", "fields joined without separators",
+        "src/pass/pass.cpp", "{body, std::string_view(\"\\0\", 1), *context.bound}", "{body, *context.bound}",
+        "pass_test"),
+    Mutant(
+        "one-key-for-both-purposes", "a pass becomes a capability",
+        "src/pass/keyring.cpp", "purpose = std::string(passes::kVersion) + '~' + static_cast<char>(kind);",
+        "purpose = std::string(passes::kVersion) + (kind == passes::Kind::pass ? \"~p\" : \"~p\");",
+        "pass_test"),
+    Mutant(
+        "leeway-for-what-has-expired", "a pass outlives its lease",
+        "src/pass/pass.cpp", "statement.expires <= now", "statement.expires <= now - kLeeway",
+        "pass_test"),
+    Mutant(
+        "a-text-in-other-spelling", "two texts for one pass",
+        "src/pass/pass_text.cpp", "|| write_body(*statement) != body", "",
+        "pass_test"),
+    Mutant(
+        "the-last-key-signs", "a rotation that locks visitors out",
+        "src/pass/keyring.cpp", "if (by_kid.empty()) signing = key.kid;", "signing = key.kid;",
+        "keyring_test"),
 ]

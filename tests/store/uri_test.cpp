@@ -71,7 +71,7 @@ TEST(Uri, AMessageNamesWhatIsWrong) {
   EXPECT_EQ(message_for("memory:?shards=0"), "store URI: option shards=\"0\": 1 to 256 is needed");
   EXPECT_EQ(message_for("memory:?timeout=0"),
             "store URI: option timeout=\"0\": 1us to 365d is needed");
-  EXPECT_EQ(message_for("memory:?shards"), "store URI: option shards lacks its =value");
+  EXPECT_EQ(message_for("memory:?shards"), "store URI: option shards has no =value");
   EXPECT_EQ(message_for("memory:?shards=1&shards=1"), "store URI: option shards is given twice");
   EXPECT_EQ(message_for("shm:?dir=%4"), "store URI: option dir: two hex digits follow a %");
 }

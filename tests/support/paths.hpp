@@ -9,6 +9,8 @@ namespace airlock::testing {
 
 [[nodiscard]] std::string source_dir();
 [[nodiscard]] std::string shifted_clock();  // The library that shifts the clock of a redis-server.
+[[nodiscard]] std::string
+processor_clock();  // And the one that makes it stand still while others run.
 // The program of store/other_layout, with another record and with the version before.
 [[nodiscard]] std::string other_layout();
 [[nodiscard]] std::string older_layout();

@@ -44,7 +44,7 @@ void close_files(const Descriptor& process) {
 // In a process that nobody waits for and no terminal ends: true there. Exit with 71 if there is none.
 bool become_keeper(const Descriptor& process) {
   const pid_t between = fork();
-  if (between < 0) throw Exit{kSystem, "no process to renew with: " + error_text(errno)};
+  if (between < 0) throw Exit{kSystem, "no process for renewing: " + error_text(errno)};
   if (between == 0) {
     setsid();
     const pid_t keeper = fork();
@@ -54,7 +54,7 @@ bool become_keeper(const Descriptor& process) {
   }
   int status = 0;
   waitpid(between, &status, 0);
-  if (status != 0) throw Exit{kSystem, "no process to renew with"};
+  if (status != 0) throw Exit{kSystem, "no process for renewing"};
   return false;
 }
 
@@ -103,7 +103,7 @@ int acquire(const Command& command, Acquire& options) {
 
 int release(const Command& command, Held& held) {
   if (command.open().release(Token::parse(held.token))) return 0;
-  throw Exit{kLost, "nothing released, the admission has ended before"};
+  throw Exit{kLost, "nothing released: the admission had already ended"};
 }
 
 int renew(const Command& command, Held& held) {
@@ -111,9 +111,9 @@ int renew(const Command& command, Held& held) {
     case Renewal::renewed:
       return 0;
     case Renewal::revoked:
-      throw Exit{kLost, "not renewed, an operator revoked the admission"};
+      throw Exit{kLost, "not renewed: an operator revoked the admission"};
     default:
-      throw Exit{kLost, "not renewed, the admission has ended"};
+      throw Exit{kLost, "not renewed: the admission has ended"};
   }
 }
 
@@ -137,14 +137,14 @@ void add_acquire(CLI::App& app, Command& command) {
   add_gate(acquire_app, options->gate);
 
   const auto released = std::make_shared<Held>();
-  add_token(add_subcommand(app, command, "release", "Gives back what a token stands for", released,
+  add_token(add_subcommand(app, command, "release", "Releases what a token stands for", released,
                            &release),
             *released);
   const auto renewed = std::make_shared<Held>();
   CLI::App& renew_app =
-      add_subcommand(app, command, "renew", "Makes it last from now on", renewed, &renew);
+      add_subcommand(app, command, "renew", "Renews a token from now on", renewed, &renew);
   add_token(renew_app, *renewed);
-  add_duration(renew_app, "--ttl", renewed->ttl, "For so long [30s]");
+  add_duration(renew_app, "--ttl", renewed->ttl, "For this long [30s]");
 }
 
 }  // namespace airlock::cli

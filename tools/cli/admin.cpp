@@ -53,11 +53,12 @@ VisitorId find_visitor(const Store& store, const GateName& gate, const std::stri
   const std::optional<GateView> view = store.look(gate);
   for (const HolderView& holder : view ? view->holders : std::vector<HolderView>()) {
     if (!digest(holder.visitor).starts_with(prefix)) continue;
-    if (found) throw InvalidArgument("visitor " + prefix + ": several begin so, see `show`");
+    if (found)
+      throw InvalidArgument("visitor " + prefix + ": several visitors begin with that; see `show`");
     found = holder.visitor;
   }
   if (!found) {
-    throw Exit{kLost, "gate \"" + gate.text() + "\": nobody inside is called " + prefix};
+    throw Exit{kLost, "gate \"" + gate.text() + "\": no holder is called " + prefix};
   }
   return *found;
 }
@@ -113,7 +114,7 @@ void add_steer(CLI::App& app, Command& command) {
 
   const auto paused = std::make_shared<Steer>();
   CLI::App& pause_app =
-      add(app, command, "pause", "Admits nobody; who is inside may finish", paused, &pause);
+      add(app, command, "pause", "Admits nobody; holders may finish", paused, &pause);
   auto* const duration = add_duration(pause_app, "--for", paused->duration, "For so long");
   auto* const until = pause_app.add_flag("--until-resumed", paused->until_resumed,
                                          "Until `resume`, for a year at most");
@@ -126,7 +127,7 @@ void add_steer(CLI::App& app, Command& command) {
   CLI::App& revoke_app = add(app, command, "revoke", "Tells a holder to stop", revoked, &revoke);
   revoke_app.add_option("VISITOR", revoked->visitor, "As `show` lists it, or its beginning")
       ->type_name("");
-  revoke_app.add_flag("--all", revoked->all, "Everybody inside");
+  revoke_app.add_flag("--all", revoked->all, "All holders");
   revoke_app.add_flag("--now", revoked->now, "The slot is free at once, without a grace");
 
   const auto purged = std::make_shared<Steer>();

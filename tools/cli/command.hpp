@@ -62,6 +62,7 @@ void add_stores(CLI::App& app, Command& command);  // stores, store rm
 void add_top(CLI::App& app, Command& command);
 void add_doctor(CLI::App& app, Command& command);
 void add_demo(CLI::App& app, Command& command);
+void add_serve(CLI::App& app, Command& command);
 
 // What the store said where an operation failed because of it.
 [[nodiscard]] std::optional<StoreError> store_failure(const std::exception& error);

@@ -62,8 +62,9 @@ void check_gates(const Store& store, std::vector<Finding>& findings) {
     if (unreadable.empty()) {
       check_gate(gate, findings);
     } else {
-      findings.push_back({Level::problem, "gate " + gate.name + ": " + unreadable,
-                          "let all programs use one version of airlock, and the prefix alone"});
+      findings.push_back(
+          {Level::problem, "gate " + gate.name + ": " + unreadable,
+           "use one version of airlock in all programs, and the prefix for nothing else"});
     }
   }
 }
@@ -75,9 +76,9 @@ const char* remedy_for(StoreError::Kind kind) {
     case StoreError::Kind::busy:
       return "look for what keeps it busy: a stopped process, a slow command, a slow network";
     case StoreError::Kind::no_room:
-      return "give it more memory, or let its users give back";
+      return "give it more memory, or release admissions";
     default:
-      return "mend what is said above; docs/stores.md has the options and rights of every store";
+      return "fix what is said above; docs/stores.md has the options and rights of every store";
   }
 }
 
@@ -125,7 +126,7 @@ int doctor(const Command& command, Doctor& options) {
 
 void add_doctor(CLI::App& app, Command& command) {
   const auto options = std::make_shared<Doctor>();
-  CLI::App& added = add_subcommand(app, command, "doctor", "Checks the store and says what to mend",
+  CLI::App& added = add_subcommand(app, command, "doctor", "Checks the store and says what to fix",
                                    options, &doctor);
   added.add_flag("--json", options->json, "For programs");
 }

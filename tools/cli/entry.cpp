@@ -160,9 +160,10 @@ Outcome<Lease> ask_while_busy(const Command& command, const Entry& entry, Signal
 void add_permit_options(CLI::App& app, Entry& entry, const std::string& ttl_help) {
   auto* const lock = app.add_flag("-x,--lock,--exclusive", entry.lock,
                                   "One at a time: the default, unless there are slots or rates");
-  auto* const shared = app.add_flag("-s,--shared", entry.shared,
-                                    "With others that share, without those that do not");
-  auto* const slots = add_number(app, "--slots", entry.slots, 1, kMostSlots, "So many at once");
+  auto* const shared = app.add_flag(
+      "-s,--shared", entry.shared, "Together with others that share, never with one that does not");
+  auto* const slots =
+      add_number(app, "--slots", entry.slots, 1, kMostSlots, "At most this many at once");
   add_number(app, "--weight", entry.weight, 1, kMostSlots, "How many of the slots this one takes")
       ->needs(slots)
       ->type_name("W");
@@ -183,15 +184,15 @@ void add_rate_options(CLI::App& app, Entry& entry) {
     }
   };
   app.add_option_function<std::vector<std::string>>(
-         "--rate", read, "Not more often than 100/s or 10/1m,burst=20; several: all allow it")
+         "--rate", read, "At most 100/s or 10/1m,burst=20; with several, all must allow it")
       ->type_name("RATE")
       ->take_all()
       ->allow_extra_args(false);
 }
 
 void add_wait_options(CLI::App& app, Entry& entry) {
-  auto* const wait =
-      add_duration(app, "-w,--wait,--timeout", entry.wait, "Waits so long for its turn [forever]");
+  auto* const wait = add_duration(app, "-w,--wait,--timeout", entry.wait,
+                                  "Waits at most this long for its turn [forever]");
   app.add_flag("-n,--nonblock,--nb", entry.nonblock, "Does not wait")->excludes(wait);
   add_choice<Order>(app, "--order", entry.order,
                     {{"fifo", Order::fifo},
@@ -256,7 +257,7 @@ Lease enter(const Command& command, const Entry& entry, Signals& signals) try {
   }
   return std::move(*lease);
 } catch (const std::system_error& error) {
-  throw Exit{kSystem, std::string("no thread to wait with: ") + error.what()};
+  throw Exit{kSystem, std::string("no thread for waiting: ") + error.what()};
 }
 
 }  // namespace airlock::cli

@@ -5,46 +5,8 @@
 namespace airlock::cli {
 namespace {
 
-constexpr const char* kUnreadable = "unreadable";  // A kind of gates.
-
-const char* text_of(Order order) {
-  switch (order) {
-    case Order::fifo:
-      return "fifo";
-    case Order::priority:
-      return "priority";
-    case Order::lottery:
-      return "lottery";
-    case Order::aging_lottery:
-      return "aging";
-  }
-  return "unknown";
-}
-
-const char* text_of(Hold hold) { return hold == Hold::bound ? "bound" : "detached"; }
-
-std::string reporter_of(const PauseView& pause) {
-  return pause.reporter.empty() ? "operator" : pause.reporter;
-}
-
-bool has_limit(const GateCounts& counts) {
-  return !counts.exclusive && (counts.limit != 0 || counts.overridden);
-}
-
 std::string limit_text(const GateCounts& counts) {
   return has_limit(counts) ? std::to_string(counts.limit) : "-";
-}
-
-// Readers have a weight of 1 each, the writer all there is.
-const char* lock_state(const GateCounts& counts) {
-  if (counts.holders == 0) return "free";
-  return counts.limit != 1 && counts.in_use == counts.holders ? "shared" : "held";
-}
-
-const char* kind_of(const GateView& gate) {
-  if (gate.counts.exclusive) return "lock";
-  if (has_limit(gate.counts) || gate.counts.holders != 0) return "permits";
-  return gate.rates.empty() ? "unused" : "rate";
 }
 
 // The first line of `show`.
@@ -97,7 +59,7 @@ namespace {
 
 std::string state_of(const HolderView& holder) {
   if (holder.revoked) return "revoked";
-  return holder.claimed ? text_of(holder.hold) : "handed over";
+  return holder.claimed ? hold_text(holder.hold) : "handed over";
 }
 
 // A lock has readers and writers, and no weights.
@@ -156,74 +118,6 @@ std::string counters_text(const Counters& counters) {
   return text + "\n";
 }
 
-Json described(const HolderView& holder) {
-  return {{"visitor", digest(holder.visitor)},
-          {"label", holder.label},
-          {"fence", holder.fence},
-          {"weight", holder.weight},
-          {"slot", holder.slot ? Json(*holder.slot) : Json(nullptr)},
-          {"age_seconds", seconds(holder.age)},
-          {"remaining_seconds", seconds(holder.remaining)},
-          {"claimed", holder.claimed},
-          {"revoked", holder.revoked},
-          {"hold", text_of(holder.hold)}};
-}
-
-Json described(const WaiterView& waiter) {
-  return {{"visitor", digest(waiter.visitor)},
-          {"label", waiter.label},
-          {"weight", waiter.weight},
-          {"priority", waiter.priority},
-          {"waited_seconds", seconds(waiter.waited)},
-          {"present", waiter.present},
-          {"hold", text_of(waiter.hold)}};
-}
-
-Json described(const RateView& rate) {
-  return {{"rate", rate.rate.text()},
-          {"limit", rate.info.limit},
-          {"remaining", rate.info.remaining},
-          {"retry_after_seconds", seconds(rate.info.retry_after)},
-          {"reset_after_seconds", seconds(rate.info.reset_after)}};
-}
-
-Json described(const PauseView& pause) {
-  return {{"reporter", reporter_of(pause)}, {"remaining_seconds", seconds(pause.remaining)}};
-}
-
-Json described(const Counters& counters) {
-  Json refused;
-  for (std::size_t i = 0; i < kReasons; ++i) {
-    refused[to_text(static_cast<Reason>(i))] = counters.refused[i];
-  }
-  return {{"granted", counters.granted},     {"refused", refused},
-          {"expired", counters.expired},     {"revoked", counters.revoked},
-          {"died", counters.died},           {"missed", counters.missed},
-          {"abandoned", counters.abandoned}, {"wait_seconds_sum", seconds(counters.wait_sum)}};
-}
-
-template <typename T>
-Json list_of(const std::vector<T>& all) {
-  Json list = Json::array();
-  for (const T& one : all) list.push_back(described(one));
-  return list;
-}
-
-Json readable_json(const GateView& gate) {
-  const GateCounts counts = displayed(gate.counts);
-  const bool has_limit = counts.limit != 0 || counts.overridden;
-  return {{"name", gate.name},
-          {"kind", kind_of(gate)},
-          {"lock_state", counts.exclusive ? Json(lock_state(gate.counts)) : Json(nullptr)},
-          {"in_use", counts.in_use},
-          {"limit", has_limit ? Json(counts.limit) : Json(nullptr)},
-          {"override_limit", gate.override_limit ? Json(*gate.override_limit) : Json(nullptr)},
-          {"holder_count", counts.holders},
-          {"waiting", counts.waiting},
-          {"limits_disagree", gate.limits_disagree},
-          {"pauses", list_of(gate.pauses)}};
-}
-
 }  // namespace
 
 Table::Row summary_heading() {
@@ -245,19 +139,9 @@ Table::Row summary_row(const GateSummary& summary) {
           notes(gate)};
 }
 
-Json summary_json(const GateSummary& summary) {
-  if (summary.unreadable.empty()) return readable_json(summary.gate);
-  Json json = {{"name", summary.gate.name}, {"kind", kUnreadable}, {"error", summary.unreadable}};
-  for (const char* const unknown : {"lock_state", "in_use", "limit", "override_limit",
-                                    "holder_count", "waiting", "limits_disagree", "pauses"}) {
-    json[unknown] = nullptr;
-  }
-  return json;
-}
-
 std::string whole_text(const GateView& gate) {
   std::string out = gate.name + ": " + use_in_words(gate) + ", " +
-                    std::to_string(gate.counts.waiting) + " waiting (" + text_of(gate.order) +
+                    std::to_string(gate.counts.waiting) + " waiting (" + order_text(gate.order) +
                     ")\n";
   if (gate.override_limit) {
     out += "limit set to " + std::to_string(*gate.override_limit) + " by an operator\n";
@@ -270,17 +154,6 @@ std::string whole_text(const GateView& gate) {
   if (!gate.line.empty()) out += "in line:\n" + line_text(gate);
   if (!gate.rates.empty()) out += "rates:\n" + rates_text(gate);
   return out + counters_text(gate.counters);
-}
-
-Json whole_json(const GateView& gate) {
-  Json json = readable_json(gate);
-  json["order"] = text_of(gate.order);
-  json["last_fence"] = gate.last_fence;
-  json["holders"] = list_of(gate.holders);
-  json["line"] = list_of(gate.line);
-  json["rates"] = list_of(gate.rates);
-  json["counters"] = described(gate.counters);
-  return json;
 }
 
 }  // namespace airlock::cli

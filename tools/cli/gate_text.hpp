@@ -4,6 +4,7 @@
 #include <string>
 
 #include "airlock/look.hpp"
+#include "gate_json.hpp"
 #include "output.hpp"
 
 // A gate as an operator reads it. A lock is held, shared or free; a gate that has only rates has no
@@ -13,10 +14,8 @@ namespace airlock::cli {
 
 [[nodiscard]] Table::Row summary_heading();
 [[nodiscard]] Table::Row summary_row(const GateSummary& summary);
-[[nodiscard]] Json summary_json(const GateSummary& summary);
 
 [[nodiscard]] std::string whole_text(const GateView& gate);
-[[nodiscard]] Json whole_json(const GateView& gate);
 
 // Parts of these: "3 / 10", "held", "shared by 2", "-"; what operators set, and rates; refusals of
 // all reasons.

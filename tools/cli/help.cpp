@@ -90,6 +90,9 @@ constexpr std::array kExamples = {
   airlock doctor --json                          for programs
 
 Status: 0, 1 if there is a problem, 69 if the store is unavailable.)"},
+    Examples{"serve",
+             R"(  airlock serve --listen tcp:127.0.0.1:8420       for programs of this host
+  airlock serve --listen unix:/run/airlock.sock   for processes of this user)"},
     Examples{"demo", R"(  airlock demo                                   takes half a minute)"},
 };
 

@@ -1,6 +1,7 @@
 #include <fnmatch.h>
 
-#include <sstream>
+#include <ostream>
+#include <streambuf>
 
 #include "airlock/metrics.hpp"
 #include "checked_output.hpp"
@@ -32,8 +33,11 @@ int ls(const Command& command, Look& options) {
   const auto include = [&](std::string_view gate) { return matches(options, gate); };
   for (const GateSummary& summary : store.survey(include)) {
     if (options.overrides && !is_overridden(summary.gate)) continue;
-    json.push_back(summary_json(summary));
-    table.add(summary_row(summary));
+    if (options.json) {
+      json.push_back(summary_json(summary));
+    } else {
+      table.add(summary_row(summary));
+    }
   }
   if (options.json) {
     print_json(json);
@@ -59,11 +63,20 @@ int show(const Command& command, Look& options) {
   return 0;
 }
 
+// Standard output, in the pieces in which it is written.
+class OutputBuffer final : public std::streambuf {
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    write_output({text, static_cast<std::size_t>(size)});
+    return size;
+  }
+};
+
 int metrics(const Command& command, Look& options) {
-  std::ostringstream text;
-  write_metrics(command.open_existing(), text,
+  OutputBuffer buffer;
+  std::ostream output(&buffer);
+  output.exceptions(std::ios::badbit);
+  write_metrics(command.open_existing(), output,
                 [&](std::string_view gate) { return matches(options, gate); });
-  write_output(text.str());
   return 0;
 }
 
@@ -83,8 +96,8 @@ void add_look(CLI::App& app, Command& command) {
   ls_app.add_flag("--json", listed->json, "For programs");
 
   const auto shown = std::make_shared<Look>();
-  CLI::App& show_app = add_subcommand(
-      app, command, "show", "Shows a gate: who is in, who waits, what was set", shown, &show);
+  CLI::App& show_app = add_subcommand(app, command, "show",
+                                      "Shows a gate: holders, waiters, overrides", shown, &show);
   show_app.add_flag("--json", shown->json, "For programs");
   add_gate(show_app, shown->gate);
 

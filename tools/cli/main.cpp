@@ -34,6 +34,7 @@ const std::array kCommands = {
     Commands{{"top"}, add_top},
     Commands{{"stores", "store"}, add_stores},
     Commands{{"doctor"}, add_doctor},
+    Commands{{"serve"}, add_serve},
     Commands{{"demo"}, add_demo},
 };
 

@@ -30,11 +30,6 @@ void append_cell(std::string& out, const std::string& text, std::size_t width, b
 
 void print_json(const Json& json) { write_output(json.dump(2) + "\n"); }
 
-Json seconds(Duration duration) {
-  if (duration == kForever) return nullptr;
-  return static_cast<double>(duration.count()) / 1e6;
-}
-
 std::string brief(Duration duration) {
   using std::chrono::microseconds;
   if (duration == kForever) return "forever";
@@ -51,10 +46,6 @@ std::string counted(std::uint64_t count, const std::string& what, const char* pl
 }
 
 std::string error_text(int error) { return std::generic_category().message(error); }
-
-std::string digest(const VisitorId& visitor) {
-  return VisitorId::named(visitor.text()).text().substr(0, 8);
-}
 
 std::string Table::text(std::string_view indent) const {
   std::vector<std::size_t> widths(rows_.front().size());

@@ -1,25 +1,19 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "airlock/duration.hpp"
-#include "airlock/token.hpp"
+#include "gate_json.hpp"
 
 // How things are written, for people and for programs.
 
 namespace airlock::cli {
 
-using Json = nlohmann::ordered_json;
-
 // To standard output, indented, as write_output() does it.
 void print_json(const Json& json);
-
-// A length of time in JSON: seconds, or null for ever.
-[[nodiscard]] Json seconds(Duration duration);
 
 // A length of time for people: two digits or so, and a unit.
 [[nodiscard]] std::string brief(Duration duration);
@@ -30,9 +24,6 @@ void print_json(const Json& json);
 
 // What the system says of an errno.
 [[nodiscard]] std::string error_text(int error);
-
-// What people see of a visitor. Whoever knows the visitor itself could act for it.
-[[nodiscard]] std::string digest(const VisitorId& visitor);
 
 // Text in columns as wide as they need to be; the first row is the heading. Numbers stand right.
 class Table {

@@ -112,9 +112,9 @@ int run(const Command& command, Run& options) {
 
 void add_run(CLI::App& app, Command& command) {
   const auto options = std::make_shared<Run>();
-  CLI::App& run_app =
-      add_subcommand(app, command, "run",
-                     "Runs a command inside: one at a time, or in so many slots", options, &run);
+  CLI::App& run_app = add_subcommand(
+      app, command, "run", "Runs a command inside a gate: one at a time, or in several slots",
+      options, &run);
   add_permit_options(run_app, *options,
                      "Free this long after airlock vanished [30s]; renewed till then");
   add_rate_options(run_app, *options);

@@ -99,7 +99,7 @@ void require_unused(const std::string& uri, const std::string& name) {
     if (segment.name != name) continue;
     if (segment.living != 0) {
       throw Exit{1, segment.path + " is in use by " + counted(segment.living, "process", "es") +
-                        "; let them end, or --force removes it and all their leases are lost"};
+                        "; stop them, or use --force: it is removed and all their leases are lost"};
     }
     if (segment.holders != 0) {
       throw Exit{1, segment.path + " has " + counted(segment.holders, "holder") +

@@ -59,7 +59,7 @@ void add_take(CLI::App& app, Command& command) {
       add_subcommand(app, command, "take",
                      "Asks a rate limit once: status 0, or 75 if it is too soon", options, &take);
   add_rate_options(take_app, *options);
-  add_duration(take_app, "-w,--wait", options->wait, "Waits so long for its turn [0s]");
+  add_duration(take_app, "-w,--wait", options->wait, "Waits at most this long for its turn [0s]");
   add_number(take_app, "--cost", options->cost, 1, 1U << 31, "How much is taken [1]");
   add_conflict_status(take_app, *options);
   take_app.add_flag("--json", options->json, "What was decided, for programs");

@@ -1,12 +1,12 @@
 #include "store/memory/memory_store.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/fork.hpp"
 #include "base/label.hpp"
+#include "base/locks.hpp"
 #include "base/mutex.hpp"
 #include "base/per_process.hpp"
 #include "base/random.hpp"
@@ -67,17 +67,17 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   ~Guard() {
-    if (view_.watchers.any_due()) view_.watchers.call_due(lock_);
+    view_.mutex.assert_held();
+    if (view_.watchers.any_due()) view_.watchers.call_due(view_.mutex);
   }
 
   static bool may_stamp() noexcept { return false; }
   static void begin(model::StepContext& /*context*/) noexcept {}
   static bool looks_again() noexcept { return false; }
-  std::unique_lock<base::Mutex>& lock() noexcept { return lock_; }
 
  private:
   ShardView& view_;
-  std::unique_lock<base::Mutex> lock_;
+  const base::LockGuard<base::Mutex> lock_;
 };
 
 class MemoryStore final : public sharded::ShardedStore<MemoryStore, Attachment, ShardView, Guard> {
@@ -109,7 +109,9 @@ class MemoryStore final : public sharded::ShardedStore<MemoryStore, Attachment, 
     std::function<void()> unused;
     Step step(*this, *attachment(), gate);
     const model::At<model::Visit> visit = step->find_visit(gate.view(), step.hash(), visitor);
-    unused = step.view().watchers.remove(visit.ref, {gate.view(), visitor}, step.guard().lock());
+    ShardView& view = step.view();
+    view.mutex.assert_held();
+    unused = view.watchers.remove(visit.ref, {gate.view(), visitor}, view.mutex);
   }
 
   RecheckIntervals recheck_intervals() const noexcept override { return {}; }

@@ -14,8 +14,7 @@ void Watchers::add(model::Ref visit, Key key, std::function<void()>& changed) {
   std::swap(watcher.changed, changed);
 }
 
-std::function<void()> Watchers::remove(model::Ref visit, const KeyView& key,
-                                       std::unique_lock<base::Mutex>& lock) {
+std::function<void()> Watchers::remove(model::Ref visit, const KeyView& key, base::Mutex& mutex) {
   std::function<void()> changed;
   if (visit < watchers_.size() && watchers_[visit].changed) {
     changed = std::move(watchers_[visit].changed);
@@ -30,7 +29,7 @@ std::function<void()> Watchers::remove(model::Ref visit, const KeyView& key,
       changed = [first = std::move(changed), second = std::move(due)] {};
     }
   }
-  ran_.wait(lock, [&] { return !runs_elsewhere(key); });
+  runner_.wait(mutex, key);
   return changed;
 }
 
@@ -46,34 +45,14 @@ void Watchers::forget(model::Ref visit) noexcept {
   if (--watching_ == 0 && watchers_.size() > kKept) watchers_ = {};  // Nothing is left behind.
 }
 
-bool Watchers::runs_elsewhere(const KeyView& key) const noexcept {
-  for (const Running* at = running_; at != nullptr; at = at->next) {
-    if (at->key == key) return at->caller != std::this_thread::get_id();
-  }
-  return false;
-}
-
-void Watchers::call_due(std::unique_lock<base::Mutex>& lock) noexcept {
+void Watchers::call_due(base::Mutex& mutex) noexcept {
   while (any_due()) {
-    Watcher& due = due_[next_due_++];
-    Running running{std::move(due.key), std::this_thread::get_id(), running_};
-    std::function<void()> changed = std::move(due.changed);
+    Watcher due = std::move(due_[next_due_++]);
     if (next_due_ == due_.size()) {
       due_.clear();
       next_due_ = 0;
     }
-    running_ = &running;
-    lock.unlock();
-    try {
-      if (changed) changed();  // Else somebody has taken it back.
-      changed = nullptr;
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the step it hears of is done
-    }
-    lock.lock();
-    Running** place = &running_;
-    while (*place != &running) place = &(*place)->next;
-    *place = running.next;
-    ran_.notify_all();
+    if (due.changed) runner_.run(mutex, due.key, due.changed);  // Else somebody has taken it back.
   }
 }
 

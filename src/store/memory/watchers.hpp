@@ -1,21 +1,17 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "base/mutex.hpp"
 #include "model/shard.hpp"
+#include "store/callback_runner.hpp"
 
 namespace airlock::memory {
 
-// The callbacks of one shard, each for one visit, each called at most once. All members but
-// call_due() are used under the shard's mutex.
+// The callbacks of one shard, each for one visit, each called at most once. Used under the shard's mutex.
 class Watchers final : public model::Listener {
  public:
   // Whose change it is. A visit's place is another's when the visit is gone, this is not.
@@ -38,35 +34,28 @@ class Watchers final : public model::Listener {
   // Takes the callback back, or waits until it has run; not for itself. What is returned is to be
   // destroyed unlocked.
   [[nodiscard]] std::function<void()> remove(model::Ref visit, const KeyView& key,
-                                             std::unique_lock<base::Mutex>& lock);
+                                             base::Mutex& mutex) AIRLOCK_REQUIRES(mutex);
 
   void changed(model::Ref ref, model::Visit& visit) noexcept override;
   [[nodiscard]] bool any_due() const noexcept { return !due_.empty(); }
   [[nodiscard]] bool reachable(const model::Visit& /*visit*/) noexcept override { return true; }
 
-  // Calls those that are due, unlocked; leaves the lock locked.
-  void call_due(std::unique_lock<base::Mutex>& lock) noexcept;
+  // Calls those that are due; unlocks the mutex meanwhile.
+  void call_due(base::Mutex& mutex) noexcept AIRLOCK_REQUIRES(mutex);
 
  private:
   struct Watcher {
     Key key;
     std::function<void()> changed;
   };
-  struct Running {
-    Key key;
-    std::thread::id caller;
-    Running* next;
-  };
 
-  [[nodiscard]] bool runs_elsewhere(const KeyView& key) const noexcept;
   void forget(model::Ref visit) noexcept;
 
   std::vector<Watcher> watchers_;  // By visit; the function is empty where nobody watches.
   std::size_t watching_ = 0;
   std::vector<Watcher> due_;  // In the order of their change; has room for all that watch.
   std::size_t next_due_ = 0;  // Those before are called already.
-  Running* running_ = nullptr;
-  std::condition_variable_any ran_;
+  internal::CallbackRunner<Key> runner_;
 };
 
 }  // namespace airlock::memory

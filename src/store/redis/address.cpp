@@ -46,7 +46,7 @@ void read_host(std::string_view text, std::string_view form, Address& address) {
   std::string_view port;
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
-    if (end == std::string_view::npos) fail("a [ lacks its ]");
+    if (end == std::string_view::npos) fail("a [ has no ]");
     address.host = text.substr(1, end - 1);
     port = text.substr(end + 1);
   } else {

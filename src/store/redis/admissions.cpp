@@ -37,6 +37,13 @@ RetryPolicy policy_for(const Request& request) {
                                                           : RetryPolicy::if_nothing_happened;
 }
 
+// A copy that shares nothing with another: they are handed on to several threads.
+void fail(internal::AdmitItem& item, const StoreError& error) noexcept {
+  if (item.answer || item.failure) return;
+  item.failure =
+      std::make_exception_ptr(StoreError(error.kind(), error.outcome(), std::string(error.what())));
+}
+
 }  // namespace
 
 // And whether it makes a difference that nobody has heard that it is the visitor's turn.
@@ -46,22 +53,21 @@ void Admissions::add_request(Call& call, const Request& request, bool is_heard) 
   call.add(request.label.empty() ? base::default_label() : request.label);
 }
 
-Answer Admissions::admit(const Request& request) {
-  validate(request);
-  const Deadline until = runner_.deadline();
-  const StoreId id = identity_.get(until);
-  const Notifications::Expectation expected = notifications_.expect(request);
+Call Admissions::question(const Request& request,
+                          const Notifications::Expectation& expected) const {
   Call admit = calls_.make(Step::admit, request.gate);
   admit.add(pack_visitor(request.visitor)).add(expected.channel());
   add_request(admit, request, expected.is_heard());
+  return admit;
+}
 
-  const StepResult result = runner_.ask(admit, {&request.gate, 1}, until, policy_for(request));
-  Unpacker fields = result.fields();
-  switch (result.head.kind) {
+Answer Admissions::read_answer(const Request& request, StoreId id,
+                               const Notifications::Expectation& expected, AnswerKind kind,
+                               Unpacker& fields) {
+  switch (kind) {
     case AnswerKind::granted: {
       Granted granted = read_granted(fields, token_for(request, id));
       if (!granted.repeated) expected.tell_own();
-      if (is_to_be_undone(result, granted)) undo({&request, 1}, {&granted, 1});
       return granted;
     }
     case AnswerKind::queued:
@@ -74,6 +80,90 @@ Answer Admissions::admit(const Request& request) {
     default:
       throw_other_kind(request.gate);
   }
+}
+
+Answer Admissions::admit(const Request& request) {
+  validate(request);
+  const Deadline until = runner_.deadline();
+  const StoreId id = identity_.get(until);
+  const Notifications::Expectation expected = notifications_.expect(request);
+  Call admit = question(request, expected);
+  const StepResult result = runner_.ask(admit, {&request.gate, 1}, until, policy_for(request));
+  Unpacker fields = result.fields();
+  const Answer answer = read_answer(request, id, expected, result.head.kind, fields);
+  if (const auto* granted = std::get_if<Granted>(&answer)) {
+    if (is_to_be_undone(result, *granted)) undo({&request, 1}, {granted, 1});
+  }
+  return answer;
+}
+
+// --- many at once ---
+
+struct Admissions::Asking {
+  std::vector<internal::AdmitItem*> items;
+  std::vector<Notifications::Expectation> expected;
+  StoreId id = 0;
+};
+
+// What may not be made twice, or is alone, is asked by itself.
+void Admissions::admit_each(std::span<internal::AdmitItem> items) noexcept {
+  std::vector<internal::AdmitItem*> together;
+  for (internal::AdmitItem& item : items) {
+    try {
+      validate(item.request);
+      if (items.size() > 1 && policy_for(item.request) == RetryPolicy::always) {
+        together.push_back(&item);
+      } else {
+        item.answer = admit(item.request);
+      }
+    } catch (...) {
+      item.failure = std::current_exception();
+    }
+  }
+  try {
+    if (!together.empty()) admit_together(together);
+  } catch (const StoreError& error) {
+    for (internal::AdmitItem* item : together) fail(*item, error);
+  } catch (const std::exception& error) {
+    for (internal::AdmitItem* item : together)
+      fail(*item, {StoreError::Kind::no_room, Outcome::unknown, error.what()});
+  }
+}
+
+void Admissions::admit_together(std::span<internal::AdmitItem* const> items) {
+  const Deadline until = runner_.deadline();
+  Asking asking{.items = {items.begin(), items.end()}, .id = identity_.get(until)};
+  std::vector<GateName> gates;
+  for (const internal::AdmitItem* item : items) gates.push_back(item->request.gate);
+  notifications_.listen(gates, until);
+  std::vector<Call> calls;
+  for (const internal::AdmitItem* item : items) {
+    asking.expected.push_back(notifications_.expect(item->request));
+    calls.push_back(question(item->request, asking.expected.back()));
+  }
+  const StepRunner::Asked asked = runner_.ask_all(std::move(calls), std::move(gates), until);
+  std::vector<GateName> unsettled;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    try {
+      items[i]->answer = answer_to(asking, asked, i, unsettled);
+    } catch (...) {
+      items[i]->failure = std::current_exception();
+    }
+  }
+  runner_.settle(std::move(unsettled), until, until);
+}
+
+// Asked once more by itself where the gate was being repaired, or where it was perhaps refused because of
+// a release of this process.
+Answer Admissions::answer_to(const Asking& asking, const StepRunner::Asked& asked,
+                             std::size_t which, std::vector<GateName>& unsettled) {
+  const Request& request = asking.items[which]->request;
+  Unpacker fields(asked.batch.at(which).text());
+  const ReplyHead head = read_head(fields);
+  if (head.kind == AnswerKind::again || (head.kind == AnswerKind::refused && !asked.in_order))
+    return admit(request);
+  if (head.more) unsettled.push_back(request.gate);
+  return read_answer(request, asking.id, asking.expected[which], head.kind, fields);
 }
 
 GroupAnswer Admissions::admit_all(std::span<const Request> requests) {
@@ -98,7 +188,7 @@ GroupAnswer Admissions::admit_all(std::span<const Request> requests) {
     return answer;
   }
   answer.at = fields.whole<std::size_t>();
-  if (answer.at >= requests.size()) throw refusal_of("a group's reply makes no sense");
+  if (answer.at >= requests.size()) throw refusal_of("the reply to a group request cannot be read");
   if (result.head.kind == AnswerKind::other_order) throw_other_order(gates[answer.at]);
   if (result.head.kind == AnswerKind::other_kind) throw_other_kind(gates[answer.at]);
   if (result.head.kind == AnswerKind::queued) {

@@ -22,6 +22,7 @@ class Admissions {
         leases_(leases) {}
 
   [[nodiscard]] Answer admit(const Request& request);
+  void admit_each(std::span<internal::AdmitItem> items) noexcept;
   [[nodiscard]] GroupAnswer admit_all(std::span<const Request> requests);
   bool leave(const GateName& gate, const VisitorId& visitor);
   void refund(const Request& request);
@@ -33,6 +34,15 @@ class Admissions {
 
  private:
   void add_request(Call& call, const Request& request, bool is_heard) const;
+  [[nodiscard]] Call question(const Request& request,
+                              const Notifications::Expectation& expected) const;
+  [[nodiscard]] static Answer read_answer(const Request& request, StoreId id,
+                                          const Notifications::Expectation& expected,
+                                          AnswerKind kind, Unpacker& fields);
+  struct Asking;
+  void admit_together(std::span<internal::AdmitItem* const> items);
+  [[nodiscard]] Answer answer_to(const Asking& asking, const StepRunner::Asked& asked,
+                                 std::size_t which, std::vector<GateName>& unsettled);
   [[noreturn]] void undo(std::span<const Request> requests, std::span<const Granted> granted);
   // As Notifications::Ask.
   [[nodiscard]] bool ask_for_changes(const GateName& gate, const VisitorId& visitor,

@@ -8,7 +8,7 @@
 
 #include "base/thread.hpp"
 #include "store/redis/exchange.hpp"
-#include "store/redis/redirection.hpp"
+#include "store/redis/redirect_reply.hpp"
 #include "store/redis/retry.hpp"
 
 namespace airlock::redis {
@@ -40,9 +40,8 @@ void at_the_same_time(std::vector<Part>& parts, const std::function<void(Part&)>
 
 class BatchRun {
  public:
-  BatchRun(Topology& topology, std::uint32_t replicas_ack, std::span<const Call> calls,
-           const Deadline& deadline)
-      : topology_(topology), replicas_ack_(replicas_ack), calls_(calls), deadline_(deadline) {
+  BatchRun(Topology& topology, std::span<const Call> calls, const Deadline& deadline)
+      : topology_(topology), calls_(calls), deadline_(deadline) {
     batch_.replies.resize(calls.size());
     unanswered_.resize(calls.size());
     std::iota(unanswered_.begin(), unanswered_.end(), 0);
@@ -68,7 +67,6 @@ class BatchRun {
   void fail(const StoreError& error);
 
   Topology& topology_;
-  const std::uint32_t replicas_ack_;
   const std::span<const Call> calls_;
   const Deadline& deadline_;
 
@@ -114,9 +112,9 @@ std::vector<Part> BatchRun::parts_of(const std::vector<std::size_t>& which) {
 
 void BatchRun::run_part(Part& part) const try {
   const Deadline limit = of_one_attempt(topology_, RetryPolicy::always, deadline_);
-  Pool::Lent connection = part.node->pool.take(limit);
+  Pool::Lent connection = part.node->pool.take(part.calls.front()->slot(), limit);
   part.where = connection->where();
-  Exchange done = exchange(*connection, part.calls, {.replicas_ack = replicas_ack_}, limit);
+  Exchange done = exchange(*connection, part.calls, Asking::no, limit);
   if (done.acknowledged) {
     part.replies = std::move(done.replies);
   } else {
@@ -137,10 +135,10 @@ void BatchRun::take_in(Part& part) {
   }
   for (std::size_t i = 0; i < part.which.size(); ++i) {
     Reply& reply = part.replies[i];
-    if (topology_.has_slots() && Redirection::read(reply)) {
+    if (topology_.has_slots() && RedirectReply::parse(reply)) {
       sent_on_.push_back(part.which[i]);
     } else if (is_unavailable(reply)) {
-      part.node->pool.drop_idle();
+      part.node->pool.reconnect();
       fail(at(part.where, refusal_of(reply.text())));
       unanswered_.push_back(part.which[i]);
     } else {
@@ -173,9 +171,9 @@ const Reply& Batch::at(std::size_t call) const {
   return *reply;
 }
 
-Batch run_batch(Topology& topology, std::uint32_t replicas_ack, std::span<const Call> calls,
-                const Deadline& deadline, const RunAlone& run_alone) {
-  return BatchRun(topology, replicas_ack, calls, deadline).run(run_alone);
+Batch run_batch(Topology& topology, std::span<const Call> calls, const Deadline& deadline,
+                const RunAlone& run_alone) {
+  return BatchRun(topology, calls, deadline).run(run_alone);
 }
 
 }  // namespace airlock::redis

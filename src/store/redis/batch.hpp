@@ -24,8 +24,7 @@ struct Batch {
 // answer are made again, so all of them must be such as may be made twice. `run_alone` makes a call
 // that a server of a cluster has sent on to another.
 using RunAlone = std::function<Reply(const Call&)>;
-[[nodiscard]] Batch run_batch(Topology& topology, std::uint32_t replicas_ack,
-                              std::span<const Call> calls, const Deadline& deadline,
-                              const RunAlone& run_alone);
+[[nodiscard]] Batch run_batch(Topology& topology, std::span<const Call> calls,
+                              const Deadline& deadline, const RunAlone& run_alone);
 
 }  // namespace airlock::redis

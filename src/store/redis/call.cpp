@@ -26,15 +26,17 @@ std::string Naming::gate_of(std::string_view key) const {
 Call::Call(const Script& script, const Naming& naming, const GateName& gate)
     : Call(script, naming, std::span(&gate, 1)) {}
 
-Call::Call(const Script& script, const Naming& naming, std::span<const GateName> gates)
+Call::Call(const Script& script, const Naming& naming, std::span<const GateName> gates,
+           std::span<const std::string_view> parts)
     : script_(script), slot_(slot_of(gates.front().group())) {
-  add_number(static_cast<std::int64_t>(gates.size() * std::size(Naming::kParts)));
+  add_number(static_cast<std::int64_t>(gates.size() * parts.size()));
   for (const GateName& gate : gates) {
-    for (const std::string_view part : Naming::kParts) add(naming.key(gate, part));
+    for (const std::string_view part : parts) add(naming.key(gate, part));
   }
 }
 
-Call::Call(const Script& script, std::string_view key, Slot slot) : script_(script), slot_(slot) {
+Call::Call(const Script& script, std::string_view key, HashSlot slot)
+    : script_(script), slot_(slot) {
   add_number(1).add(key);
 }
 

@@ -32,8 +32,9 @@ class Naming {
 class Call {
  public:
   Call(const Script& script, const Naming& naming, const GateName& gate);
-  Call(const Script& script, const Naming& naming, std::span<const GateName> gates);
-  Call(const Script& script, std::string_view key, Slot slot);  // At a key that is no gate's.
+  Call(const Script& script, const Naming& naming, std::span<const GateName> gates,
+       std::span<const std::string_view> parts = Naming::kParts);
+  Call(const Script& script, std::string_view key, HashSlot slot);  // At a key that is no gate's.
 
   Call& add(std::string_view argument);
   Call& add_number(std::int64_t number);
@@ -42,13 +43,13 @@ class Call {
   [[nodiscard]] bool has_run_id() const noexcept { return run_id_at_ != 0; }
 
   // It counts only when as many replicas have it as the store's options say.
-  Call& lasting() noexcept {
-    is_lasting_ = true;
+  Call& require_ack() noexcept {
+    needs_ack_ = true;
     return *this;
   }
-  [[nodiscard]] bool is_lasting() const noexcept { return is_lasting_; }
+  [[nodiscard]] bool needs_ack() const noexcept { return needs_ack_; }
 
-  [[nodiscard]] Slot slot() const noexcept { return slot_; }
+  [[nodiscard]] HashSlot slot() const noexcept { return slot_; }
 
   // EVALSHA, or EVAL with the text where the server does not know the script (any more).
   enum class By { sha1, text };
@@ -58,8 +59,8 @@ class Call {
 
  private:
   const Script& script_;
-  const Slot slot_;
-  bool is_lasting_ = false;
+  const HashSlot slot_;
+  bool needs_ack_ = false;
   std::size_t arguments_ = 0;
   std::size_t run_id_at_ = 0;  // In the body; 0: nowhere.
   Commands body_;

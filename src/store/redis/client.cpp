@@ -19,7 +19,7 @@ std::vector<const Call*> joined(std::span<const Call> ahead, const Call& call) {
 
 void check(Node& node, const std::string& where, const Reply& reply) {
   if (!reply.is_error()) return;
-  if (is_unavailable(reply)) node.pool.drop_idle();
+  if (is_unavailable(reply)) node.pool.reconnect();
   throw at(where, refusal_of(reply.text()));
 }
 
@@ -34,7 +34,7 @@ void take_in(Exchange&& done, Client::Ran& ran) {
 }  // namespace
 
 // Follows what a server of a cluster says of somebody else's slot; who is to be asked once.
-NodePtr Client::follow(const Redirection& to, const std::string& host_asked) {
+NodePtr Client::follow(const RedirectReply& to, const std::string& host_asked) {
   Address address = options_.address;
   address.host = to.host.empty() ? host_asked : to.host;
   address.port = to.port;
@@ -57,10 +57,9 @@ Client::Ran Client::run(const Call& call, RetryPolicy policy, const Deadline& de
       const NodePtr node =
           asking ? std::exchange(once, nullptr) : topology_.node_of(call.slot(), deadline);
       const Deadline limit = of_one_attempt(topology_, policy, deadline);
-      Pool::Lent connection = node->pool.take(limit);
-      Exchange done = exchange(*connection, calls,
-                               {.replicas_ack = options_.replicas_ack, .asking = asking}, limit);
-      const auto to = Redirection::read(done.replies.back());
+      Pool::Lent connection = node->pool.take(call.slot(), limit);
+      Exchange done = exchange(*connection, calls, Asking{asking}, limit);
+      const auto to = RedirectReply::parse(done.replies.back());
       if (!to || !topology_.has_slots()) {
         check(*node, connection->where(), done.replies.back());
         take_in(std::move(done), ran);
@@ -80,7 +79,7 @@ Client::Ran Client::run(const Call& call, RetryPolicy policy, const Deadline& de
 }
 
 Batch Client::run(std::span<const Call> calls, const Deadline& deadline) {
-  return run_batch(topology_, options_.replicas_ack, calls, deadline, [&](const Call& call) {
+  return run_batch(topology_, calls, deadline, [&](const Call& call) {
     Ran ran = run(call, RetryPolicy::always, deadline);
     if (!ran.acknowledged) throw too_few_replicas();
     return std::move(ran.reply);
@@ -92,7 +91,7 @@ Reply Client::ask(Node& node, const Commands& commands, const Deadline& deadline
     rest_before(attempt, deadline);
     try {
       const Deadline limit = of_one_attempt(topology_, RetryPolicy::always, deadline);
-      Pool::Lent connection = node.pool.take(limit);
+      Pool::Lent connection = node.pool.take(0, limit);
       Reply reply = connection->ask(commands, limit);
       check(node, connection->where(), reply);
       return reply;

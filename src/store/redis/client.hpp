@@ -7,7 +7,7 @@
 #include "store/redis/batch.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/options.hpp"
-#include "store/redis/redirection.hpp"
+#include "store/redis/redirect_reply.hpp"
 #include "store/redis/retry.hpp"
 #include "store/redis/topology.hpp"
 
@@ -48,7 +48,7 @@ class Client {
   [[nodiscard]] std::uint64_t connections();
 
  private:
-  [[nodiscard]] NodePtr follow(const Redirection& to, const std::string& host_asked);
+  [[nodiscard]] NodePtr follow(const RedirectReply& to, const std::string& host_asked);
 
   Topology& topology_;
   const Options& options_;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostAsked = 5;  // Beside those of the URI.
 
 void check_map(const std::vector<Reply>& replies) {
   if (replies.front().size() != 0) return;
-  throw unavailable("knows no server of the cluster; it was taken out of it, or not yet added");
+  throw unavailable("knows no server of the cluster; it was removed from it or not yet added");
 }
 
 }  // namespace
@@ -35,22 +35,22 @@ NodePtr Cluster::find_or_add(const Address& address) {
 }
 
 NodePtr Cluster::node_at(const Address& address) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   return find_or_add(address);
 }
 
-std::uint64_t Cluster::server_of(Slot slot) {
-  const std::lock_guard lock(mutex_);
+std::uint64_t Cluster::server_of(HashSlot slot) {
+  const base::LockGuard lock(mutex_);
   return reinterpret_cast<std::uintptr_t>(owners_[slot].get());  // NOLINT: as good as any number
 }
 
-NodePtr Cluster::node_of(Slot slot, const Deadline& deadline) {
+NodePtr Cluster::node_of(HashSlot slot, const Deadline& deadline) {
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     if (owners_[slot]) return owners_[slot];
   }
   invalidate(deadline);
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   if (owners_[slot]) return owners_[slot];
   if (nodes_.empty()) throw StoreError(last_failure_.error());
   throw unavailable("no server of the cluster has slot " + std::to_string(slot));
@@ -58,7 +58,7 @@ NodePtr Cluster::node_of(Slot slot, const Deadline& deadline) {
 
 std::vector<NodePtr> Cluster::all(const Deadline& deadline) {
   invalidate(deadline);
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   if (nodes_.empty()) throw StoreError(last_failure_.error());
   const std::set<NodePtr> owners(owners_.begin(), owners_.end());
   std::vector<NodePtr> nodes;
@@ -68,8 +68,8 @@ std::vector<NodePtr> Cluster::all(const Deadline& deadline) {
   return nodes;
 }
 
-void Cluster::move(Slot slot, const Address& to) {
-  const std::lock_guard lock(mutex_);
+void Cluster::move(HashSlot slot, const Address& to) {
+  const base::LockGuard lock(mutex_);
   owners_[slot] = find_or_add(to);
 }
 
@@ -78,7 +78,7 @@ std::vector<Address> Cluster::who_to_ask() {
   std::vector<Address> servers = options_.seeds;
   std::vector<Address> known;
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     for (const auto& [text, address] : addresses_) known.push_back(address);
   }
   for (std::size_t asked = 0; asked < kMostAsked && !known.empty(); ++asked) {
@@ -93,8 +93,9 @@ std::vector<Address> Cluster::who_to_ask() {
 
 // Waits while somebody else refreshes. False: there is nothing to do, or no time.
 bool Cluster::begins_refresh(const Deadline& deadline) {
-  std::unique_lock lock(mutex_);
-  refreshed_.wait_until(lock, deadline.at(), [this] { return !is_refreshing_; });
+  base::UniqueLock lock(mutex_);
+  refreshed_.wait_until(lock, deadline.at(),
+                        [this]() AIRLOCK_REQUIRES(mutex_) { return !is_refreshing_; });
   if (is_refreshing_ || Deadline::Clock::now() - last_refresh_ < kBetweenRefreshes) return false;
   is_refreshing_ = true;
   return true;
@@ -115,7 +116,7 @@ void Cluster::invalidate(const Deadline& deadline) noexcept {
     failure = Failure::of(error);
   }
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     if (failure) last_failure_ = *failure;
     last_refresh_ = Deadline::Clock::now();
     is_refreshing_ = false;
@@ -127,9 +128,9 @@ void Cluster::invalidate(const Deadline& deadline) noexcept {
 void Cluster::take_in(const Reply& slots, const std::string& host_asked) {
   Nodes left;
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     if (stopped_) return;
-    std::array<NodePtr, kSlots> owners;
+    std::array<NodePtr, kHashSlots> owners;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const Reply range = slots.at(i);
       const Reply primary = range.at(2);
@@ -141,11 +142,11 @@ void Cluster::take_in(const Reply& slots, const std::string& host_asked) {
       const auto last = static_cast<std::size_t>(range.at(1).integer());
       if (address.port == 0) continue;
       const NodePtr node = find_or_add(address);
-      for (std::size_t slot = first; slot <= last && slot < kSlots; ++slot) owners[slot] = node;
+      for (std::size_t slot = first; slot <= last && slot < kHashSlots; ++slot) owners[slot] = node;
     }
     owners_ = owners;
     const std::set<NodePtr> owning(owners.begin(), owners.end());
-    std::erase_if(nodes_, [&](const auto& entry) {
+    std::erase_if(nodes_, [&](const auto& entry) AIRLOCK_REQUIRES(mutex_) {
       if (owning.contains(entry.second)) return false;
       left.insert(entry);
       addresses_.erase(entry.first);
@@ -158,7 +159,7 @@ void Cluster::take_in(const Reply& slots, const std::string& host_asked) {
 void Cluster::stop() noexcept {
   Nodes nodes;
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     stopped_ = true;
     nodes = nodes_;
   }

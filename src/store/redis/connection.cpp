@@ -70,7 +70,6 @@ Connection::Connection(const Address& address, const TlsContext* tls, std::strin
     : host_(address.host),
       where_(address.text()),
       socket_(address, deadline),
-      silence_(address.timeout / 4),
       eviction_check_(address.eviction_check) {
   if (tls != nullptr) {
     tls_.emplace(*tls, address.host);
@@ -166,28 +165,17 @@ void Connection::note_memory(const Reply& info) noexcept {
   may_evict_ = !eviction_policy(info.text()).empty();
 }
 
-const std::string& Connection::run_id(const Deadline& deadline) {
-  if (!run_id_) {
-    Commands commands;
-    commands.add_all({"INFO", "server"});
-    const Reply info = ask(commands, deadline);
-    run_id_ = info.is_error() ? std::string_view() : info_value(info.text(), "run_id");
-  }
-  return *run_id_;
-}
-
 void Connection::send(const std::string& bytes, const Deadline& deadline, std::size_t replies) {
   broken_ = true;
-  heard_ = false;
-  sent_ = Deadline::Clock::now();
   awaited_ += replies;
-  if (tls_) {
-    tls_->encrypt(bytes);
-    write(tls_->take_output(), deadline);
-  } else {
-    write(bytes, deadline);
-  }
+  write(to_wire(bytes), deadline);
   broken_ = false;
+}
+
+std::string Connection::to_wire(std::string bytes) {
+  if (!tls_) return bytes;
+  tls_->encrypt(bytes);
+  return tls_->take_output();
 }
 
 void Connection::write(std::string_view bytes, const Deadline& deadline) {
@@ -203,7 +191,6 @@ void Connection::write(std::string_view bytes, const Deadline& deadline) {
     }
     if (bytes.empty()) return;
     if (!socket_.wait_to_write(deadline)) {
-      is_silent_ = !deadline.is_cut_short();
       throw at(where_, unavailable("the server does not read in time", outcome()));
     }
   }
@@ -217,11 +204,7 @@ void Connection::receive() {
 void Connection::receive(const Deadline& deadline, const char* nothing) {
   Buffer buffer;
   const std::size_t got = socket_.read_by(deadline, buffer);
-  if (got == 0) {
-    is_silent_ = !heard_ && !deadline.is_cut_short() && Deadline::Clock::now() - sent_ >= silence_;
-    throw unavailable(nothing);
-  }
-  heard_ = true;
+  if (got == 0) throw unavailable(nothing);
   take_in(buffer, got);
 }
 

@@ -56,24 +56,33 @@ class Connection {
   [[nodiscard]] int fd() const noexcept { return socket_.fd(); }
   void end() noexcept { socket_.end(); }  // Whoever receives next finds it so.
 
-  [[nodiscard]] bool is_broken() const noexcept { return broken_ || may_evict_ || awaited_ != 0; }
-  // Nothing at all was heard since the last command, for a quarter of the timeout at least: a call that
-  // has less time left says nothing about the server.
-  [[nodiscard]] bool is_silent() const noexcept { return is_silent_; }
+  // For a pipeline: the parts of send() and read(). One thread may write while another reads; all others
+  // are for one at a time.
+  using Buffer = std::array<char, 16384>;
+  [[nodiscard]] std::size_t write_some(std::string_view bytes) { return socket_.write_some(bytes); }
+  [[nodiscard]] bool wait_to_write(const Deadline& deadline) const {
+    return socket_.wait_to_write(deadline);
+  }
+  [[nodiscard]] std::size_t read_by(const Deadline& deadline, Buffer& buffer) {
+    return socket_.read_by(deadline, buffer);
+  }
+  [[nodiscard]] std::string to_wire(std::string bytes);  // As it is written.
+  void take_in(Buffer& buffer, std::size_t got);         // As it was read.
+  void discard() noexcept { broken_ = true; }  // What was written and has not arrived never does.
+
+  [[nodiscard]] bool is_broken() const noexcept { return broken_ || awaited_ != 0; }
   [[nodiscard]] bool is_stale() const noexcept { return socket_.is_stale(); }
 
   // The server may be told to evict what is admitted while this is connected. Whether it is time to
-  // ask it for that (INFO memory), and what it says. If it may, this counts as broken: who connects again
-  // is refused.
+  // ask it for that (INFO memory), and what it says. If it may, nobody should use this any more: who
+  // connects again is refused.
   [[nodiscard]] bool is_check_due() const noexcept { return Deadline::Clock::now() >= next_check_; }
+  void begin_check() noexcept { next_check_ = Deadline::Clock::time_point::max(); }
   void note_memory(const Reply& info) noexcept;
-  // Of the server's process; asked once. Empty: this user may not know it.
-  [[nodiscard]] const std::string& run_id(const Deadline& deadline);
+  [[nodiscard]] bool may_evict() const noexcept { return may_evict_; }
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
   [[nodiscard]] const std::string& where() const noexcept { return where_; }  // For messages.
-
-  Deadline::Clock::time_point last_used{};
 
  private:
   void shake_hands(const Deadline& deadline);
@@ -83,26 +92,19 @@ class Connection {
   [[nodiscard]] Reply first_reply(const Deadline& deadline);
   void write(std::string_view bytes, const Deadline& deadline);
 
-  using Buffer = std::array<char, 16384>;
   void receive(const Deadline& deadline, const char* nothing);  // Waits for it.
-  void take_in(Buffer& buffer, std::size_t got);
 
   const std::string host_;
   const std::string where_;
-  std::optional<std::string> run_id_;
   Socket socket_;
   std::optional<Tls> tls_;
   ReplyReader reader_;
   std::size_t awaited_ = 0;  // Replies.
-  const Duration silence_;
-  Deadline::Clock::time_point sent_{};
   const Duration eviction_check_;
   Deadline::Clock::time_point next_check_ = Deadline::Clock::time_point::max();
   bool may_evict_ = false;
   bool shaken_ = false;
   bool broken_ = false;
-  bool heard_ = false;  // Since the last command.
-  bool is_silent_ = false;
 };
 
 }  // namespace airlock::redis

@@ -9,11 +9,11 @@
 #include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/locks.hpp"
 #include "base/posix.hpp"
 #include "base/thread.hpp"
 #include "store/redis/failure.hpp"
@@ -24,11 +24,11 @@ namespace {
 // --- addresses ---
 
 struct Lookup {
-  std::mutex mutex;
+  base::StdMutex mutex;
   std::condition_variable done_changed;
-  bool done = false;
-  int error = 0;
-  std::vector<Endpoint> found;
+  bool done AIRLOCK_GUARDED_BY(mutex) = false;
+  int error AIRLOCK_GUARDED_BY(mutex) = 0;
+  std::vector<Endpoint> found AIRLOCK_GUARDED_BY(mutex);
 };
 
 int look_up(const std::string& host, const std::string& port, int flags,
@@ -58,15 +58,16 @@ std::vector<Endpoint> resolve(const Address& address, const Deadline& deadline) 
   base::start_thread("airlock-resolve", [lookup, host = address.host, port] {
     std::vector<Endpoint> found;
     const int error = look_up(host, port, AI_ADDRCONFIG, found);
-    const std::lock_guard lock(lookup->mutex);
+    const base::LockGuard lock(lookup->mutex);
     lookup->done = true;
     lookup->error = error;
     lookup->found = std::move(found);
     lookup->done_changed.notify_one();
   }).detach();
-  std::unique_lock lock(lookup->mutex);
-  if (!lookup->done_changed.wait_until(lock, deadline.at(), [&] { return lookup->done; })) {
-    throw unavailable("the name of " + address.text() + " is not resolved in time");
+  base::UniqueLock lock(lookup->mutex);
+  if (!lookup->done_changed.wait_until(
+          lock, deadline.at(), [&]() AIRLOCK_REQUIRES(lookup->mutex) { return lookup->done; })) {
+    throw unavailable("the name of " + address.text() + " was not resolved in time");
   }
   if (lookup->error != 0) {
     throw unavailable("no address of " + address.text() + ": " + gai_strerror(lookup->error));

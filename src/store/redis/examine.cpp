@@ -46,7 +46,7 @@ class Examination {
  private:
   void check_server(bool is_one_of_many) {
     about_.clear();
-    const std::string where = node_->pool.take(Deadline(options_.timeout))->where();
+    const std::string where = node_->pool.take(0, Deadline(options_.timeout))->where();
     check_way(where);
     if (is_one_of_many) about_ = where + ": ";
     check_latency();
@@ -70,7 +70,7 @@ class Examination {
     Commands commands;
     commands.add_all(command);
     const Deadline deadline(options_.timeout);
-    return node_->pool.take(deadline)->ask(commands, deadline);
+    return node_->pool.take(0, deadline)->ask(commands, deadline);
   }
 
   void check_way(const std::string& server) {
@@ -96,7 +96,7 @@ class Examination {
     const Duration median = times[times.size() / 2];
     const std::string what = "answers in " + to_text(median);
     if (median <= kSlow) return good(what);
-    add(Level::warning, what + ", and so long does every admission take",
+    add(Level::warning, what + ", and every admission takes that long",
         "look for a slow network, slow commands (SLOWLOG GET) or a server that swaps");
   }
 
@@ -116,15 +116,16 @@ class Examination {
     add(Level::warning,
         "its clock is " + to_text(std::chrono::round<std::chrono::seconds>(apart)) +
             (server < before ? " behind" : " ahead of") + " this host's",
-        "let NTP set both: leases go by the server's clock alone, but a failover to a server with "
-        "another one shortens or stretches them");
+        "synchronize both by NTP: leases follow the server's clock alone, but a failover to a "
+        "server with "
+        "a different clock shortens or lengthens them");
   }
 
   std::string ask_info() {
     const Reply info = ask({"INFO"});
     if (!info.is_error()) return std::string(info.text());
     add(Level::warning, "INFO is not allowed: version, role, eviction, persistence are not known",
-        "let an operator allow +info");
+        "ask an operator to allow +info");
     return {};
   }
 
@@ -149,32 +150,32 @@ class Examination {
     if (policy == "noeviction") return good("nothing is evicted (maxmemory-policy noeviction)");
     add(limited ? Level::problem : Level::warning,
         "maxmemory-policy is " + policy +
-            (limited ? ": what is admitted may be forgotten while it is held"
-                     : ": once maxmemory is set, what is admitted may be forgotten"),
-        "CONFIG SET maxmemory-policy noeviction, also in redis.conf; or a server of its own");
+            (limited ? ": admissions may be evicted while they are held"
+                     : ": once maxmemory is set, admissions may be evicted"),
+        "CONFIG SET maxmemory-policy noeviction, also in redis.conf; or use a separate server");
   }
 
   void check_memory(std::string_view info) {
     const std::int64_t most = number_of(info_value(info, "maxmemory"));
     if (most == 0 || number_of(info_value(info, "used_memory")) < most) return;
     add(Level::problem, "its memory is full (maxmemory): nobody is admitted",
-        "raise maxmemory, or remove what else is in it");
+        "raise maxmemory, or remove other data");
   }
 
   void check_persistence(std::string_view info) {
     if (info_value(info, "aof_enabled") != "1") {
-      return add(Level::warning, "without an append-only file a restart forgets who is inside",
+      return add(Level::warning, "without an append-only file a restart loses all admissions",
                  "appendonly yes, appendfsync everysec in redis.conf; or let clients wait for a "
                  "ttl after a restart");
     }
     const Reply config = ask({"CONFIG", "GET", "appendfsync"});
     const std::string policy(config.at(1).text());
     if (policy == "no") {
-      return add(Level::warning, "appendfsync is no: a crash of the host forgets half a minute",
+      return add(Level::warning, "appendfsync is no: a crash of the host may lose half a minute",
                  "CONFIG SET appendfsync everysec, also in redis.conf");
     }
     good("has an append-only file" + (policy.empty() ? "" : ", appendfsync " + policy) +
-         (policy == "always" ? "" : "; a crash of its host may forget the last second"));
+         (policy == "always" ? "" : "; a crash of its host may lose the last second"));
   }
 
   void check_replicas(std::string_view info) {
@@ -189,7 +190,8 @@ class Examination {
     const Reply config = ask({"CONFIG", "GET", "min-replicas-to-write"});
     if (config.at(1).text() != "0") return;
     add(Level::warning,
-        "min-replicas-to-write is 0: a primary that is cut off from its replicas goes on admitting "
+        "min-replicas-to-write is 0: a primary that is cut off from its replicas continues to "
+        "admit "
         "while another one does",
         "CONFIG SET min-replicas-to-write 1 and min-replicas-max-lag 2, also in redis.conf");
   }
@@ -212,16 +214,15 @@ class Examination {
     std::string names;
     for (const std::string& name : denied) names += " " + name;
     add(Level::problem, "the user may not run" + names,
-        "let an operator allow them; docs/stores.md has the whole ACL SETUSER line");
+        "ask an operator to allow them; docs/stores.md has the whole ACL SETUSER line");
   }
 
   void check_subscription(const std::function<bool()>& can_hear) {
     if (can_hear()) {
-      return good("it tells who waits (pub/sub)");
+      return good("waiters are notified (pub/sub)");
     }
-    add(Level::problem,
-        "a subscription is not possible: who waits learns only by asking that it is its turn",
-        "let an operator allow +subscribe and the channels &" + options_.prefix +
+    add(Level::problem, "a subscription is not possible: waiters have to poll",
+        "ask an operator to allow +subscribe and the channels &" + options_.prefix +
             ":*, and look at maxclients");
   }
 

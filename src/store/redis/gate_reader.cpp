@@ -1,13 +1,16 @@
 #include "store/redis/gate_reader.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/redis/gate_names.hpp"
+#include "store/redis/gate_record.hpp"
 
 namespace airlock::redis {
 namespace {
 
-constexpr std::size_t kReadTogether = 16;  // So many gates are read by one call.
+constexpr std::size_t kReadTogether = 16;  // So many gates are read by one call,
+constexpr std::size_t kPortion = 512;      // and so many before the unusual ones of them are.
 
 std::vector<std::string_view> texts(const Reply& array) {
   std::vector<std::string_view> all;
@@ -44,22 +47,30 @@ void add_all(const Reply& fields, Visits& visits) {
   }
 }
 
-// Whether the reply to a call for several says something of this one.
-bool has_part(const Reply& all, std::size_t at) {
-  return all.is_array() && (all.at(at).is_nil() || all.at(at).is_array());
-}
-
-template <typename Read, typename Use, typename Failed>
-void use_summary(const GateName& gate, const Read& read, const Use& use, const Failed& failed) {
-  try {
-    use(gate, read());
-  } catch (const StoreError& error) {
-    if (!failed || error.kind() != StoreError::Kind::incompatible) throw;
-    failed(gate, error);
-  }
+GateRecord::Parts record_parts(const Reply& reply) {
+  return {.meta = reply.at(0).text(),
+          .counters = reply.at(1).text(),
+          .holder = reply.at(2).text(),
+          .rates = texts(reply.at(3)),
+          .pauses = reply.at(4).text()};
 }
 
 }  // namespace
+
+// Its part of a reply for several. What cannot be read here is left to lua/survey.lua to explain.
+GateReader::Reading GateReader::reading_of(const GateName& gate, const Reply& reply,
+                                           std::size_t at) try {
+  if (!reply.is_array()) return {};
+  const Reply part = reply.at(1).at(at);
+  if (part.is_nil()) return {.is_known = true};
+  if (!part.is_array()) return {};
+  const GateRecord record(record_parts(part), Unpacker(reply.at(0).text()).number());
+  if (record.is_forgotten()) return {.is_known = true};
+  if (!record.is_usual()) return {};
+  return {.is_known = true, .summary = record.summary(gate)};
+} catch (const StoreError&) {
+  return {};
+}
 
 std::optional<GateView> GateReader::look(const GateName& gate) {
   Call look = calls_.make(Step::look, gate);
@@ -85,63 +96,83 @@ void GateReader::add_visits(const GateName& gate, std::string cursor, Visits& vi
   } while (cursor != "0" && !cursor.empty());
 }
 
-Call GateReader::survey_call(Gates gates, std::size_t portion) const {
-  Call survey = calls_.make(Step::survey, gates);
+Call GateReader::survey_call(const GateName& gate, std::size_t portion) const {
+  Call survey = calls_.make(Step::survey, gate);
   survey.add_number(static_cast<std::int64_t>(portion));
   return survey;
 }
 
-// `reply`: of a call for this gate alone, or its part of one for several.
-std::optional<Summary> GateReader::summary_of(const GateName& gate, const Reply& reply) {
-  if (reply.is_nil()) return std::nullopt;
+GateReader::Reading GateReader::survey_of(const GateName& gate, const Batch& batch,
+                                          std::size_t call) try {
+  const Reply& reply = batch.at(call);
+  if (reply.is_nil()) return {.is_known = true};
   Summary summary(gate, summary_parts(reply));
   bool more = has_more(reply);
   for (std::size_t portion = 1; more && summary.is_sound(); ++portion) {
-    Call survey = survey_call({&gate, 1}, portion);
+    Call survey = survey_call(gate, portion);
     const Reply further = runner_.read(survey);
     if (further.is_nil()) break;
     summary.leave_out(further.at(1).text(), further.at(2).text());
     more = has_more(further);
   }
-  if (summary.is_sound()) return summary;
-  Visits visits;
-  add_visits(gate, "0", visits);
-  summary.count(visits);
-  return summary;
+  if (!summary.is_sound()) {
+    Visits visits;
+    add_visits(gate, "0", visits);
+    summary.count(visits);
+  }
+  return {.is_known = true, .summary = std::move(summary)};
+} catch (const StoreError& error) {
+  if (error.kind() != StoreError::Kind::incompatible) throw;
+  return {.is_known = true, .failure = Failure::of(error)};
 }
 
-// Those of a call for several that have to be asked for alone go out together.
-void GateReader::use_several(Gates gates, const Reply& all, const Summarized& use,
-                             const Failed& failed) {
-  std::vector<Call> calls;
-  for (std::size_t at = 0; at < gates.size(); ++at) {
-    if (!has_part(all, at)) calls.push_back(survey_call(gates.subspan(at, 1)));
+void GateReader::survey_rest(Gates gates, std::vector<Reading>& readings) {
+  std::vector<GateName> rest;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    if (readings[i].is_known) continue;
+    rest.push_back(gates[i]);
+    places.push_back(i);
   }
-  const Batch alone = runner_.run_all(calls, runner_.deadline());
-  std::size_t next = 0;
-  for (std::size_t at = 0; at < gates.size(); ++at) {
-    const auto read = [&] {
-      return has_part(all, at) ? summary_of(gates[at], all.at(at))
-                               : summary_of(gates[at], alone.at(next++));
-    };
-    use_summary(gates[at], read, use, failed);
-  }
+  auto place = places.begin();
+  runner_.run_for_each(
+      rest, 1, [&](Gates one) { return survey_call(one.front()); },
+      [&](Gates one, const Batch& batch, std::size_t call) {
+        readings[*place++] = survey_of(one.front(), batch, call);
+      });
 }
 
 // Gates of a cluster are read one by one: a script may see one slot.
-void GateReader::summarize(Gates gates, const Summarized& use, const Failed& failed) {
+std::vector<GateReader::Reading> GateReader::read_portion(Gates gates) {
+  std::vector<Reading> readings(gates.size());
+  auto reading = readings.begin();
   runner_.run_for_each(
       gates, client_.has_one_server() ? kReadTogether : 1,
-      [&](Gates some) { return survey_call(some); },
-      [&](Gates some, const Batch& batch, std::size_t i) {
-        if (some.size() > 1 && batch.replies[i]) {
-          return use_several(some, *batch.replies[i], use, failed);
-        }
-        for (const GateName& gate : some) {
-          const auto read = [&] { return summary_of(gate, batch.at(i)); };
-          use_summary(gate, read, use, failed);
-        }
+      [&](Gates some) { return calls_.read_gates(some); },
+      [&](Gates some, const Batch& batch, std::size_t call) {
+        const std::optional<Reply>& reply = batch.replies[call];
+        if (!reply) throw StoreError(batch.failure->error());
+        for (std::size_t i = 0; i < some.size(); ++i) *reading++ = reading_of(some[i], *reply, i);
       });
+  survey_rest(gates, readings);
+  return readings;
+}
+
+void GateReader::summarize(Gates gates, const Summarized& use, const Failed& failed) {
+  while (!gates.empty()) {
+    const Gates some = gates.first(std::min(gates.size(), kPortion));
+    gates = gates.subspan(some.size());
+    std::vector<Reading> readings = read_portion(some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (!readings[i].failure) {
+        use(some[i], std::move(readings[i].summary));
+      } else if (failed) {
+        failed(some[i], readings[i].failure->error());
+      } else {
+        throw StoreError(readings[i].failure->error());
+      }
+    }
+  }
 }
 
 std::vector<GateCounts> GateReader::counts(std::span<const GateName> gates) {

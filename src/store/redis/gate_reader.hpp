@@ -32,12 +32,21 @@ class GateReader {
   using Summarized = std::function<void(const GateName&, std::optional<Summary>)>;
   using Failed = std::function<void(const GateName&, const StoreError&)>;
 
+  // What was found of a gate. `is_known` false: not yet, lua/survey.lua is to be asked.
+  struct Reading {
+    bool is_known = false;
+    std::optional<Summary> summary = {};
+    std::optional<Failure> failure = {};
+  };
+
+  static Reading reading_of(const GateName& gate, const Reply& reply, std::size_t at);
   void summarize(Gates gates, const Summarized& use, const Failed& failed = {});
-  void use_several(Gates gates, const Reply& all, const Summarized& use, const Failed& failed);
-  [[nodiscard]] std::optional<Summary> summary_of(const GateName& gate, const Reply& reply);
+  [[nodiscard]] std::vector<Reading> read_portion(Gates gates);
+  void survey_rest(Gates gates, std::vector<Reading>& readings);
+  [[nodiscard]] Reading survey_of(const GateName& gate, const Batch& batch, std::size_t call);
   // The visits from where a portion of HSCAN ended.
   void add_visits(const GateName& gate, std::string cursor, Visits& visits);
-  [[nodiscard]] Call survey_call(Gates gates, std::size_t portion = 0) const;
+  [[nodiscard]] Call survey_call(const GateName& gate, std::size_t portion = 0) const;
 
   const Options& options_;
   const StepCalls& calls_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <mutex>
 
 #include "base/random.hpp"
 #include "store/redis/slot.hpp"
@@ -42,8 +41,10 @@ StoreId Identity::get(const Deadline& deadline) {
     recheck(deadline);
     return id_;
   }
-  const std::unique_lock lock(mutex_, deadline.at());
-  if (!lock) throw too_late("another thread has not learnt in time which data these are");
+  if (!mutex_.try_lock_until(deadline.at())) {
+    throw too_late("another thread did not read the id of the store in time");
+  }
+  const base::LockGuard lock(mutex_, std::adopt_lock);
   if (id_ != 0) return id_;
   try {
     take(learn(deadline));
@@ -55,9 +56,9 @@ StoreId Identity::get(const Deadline& deadline) {
 
 bool Identity::knows(StoreId id, const Deadline& deadline) {
   if (id == get(deadline)) return true;
-  {
-    const std::unique_lock lock(mutex_, deadline.at());
-    if (lock && std::ranges::find(earlier_, id) != earlier_.end()) return true;
+  if (mutex_.try_lock_until(deadline.at())) {
+    const base::LockGuard lock(mutex_, std::adopt_lock);
+    if (std::ranges::find(earlier_, id) != earlier_.end()) return true;
   }
   recheck(deadline);
   return id == id_;
@@ -66,8 +67,9 @@ bool Identity::knows(StoreId id, const Deadline& deadline) {
 // What is known stays where nobody answers; then it is not asked for again for a while. Time must be left
 // for the step.
 void Identity::recheck(const Deadline& deadline) {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || Deadline::Clock::now() < rests_until_) return;
+  if (!mutex_.try_lock()) return;
+  const base::LockGuard lock(mutex_, std::adopt_lock);
+  if (Deadline::Clock::now() < rests_until_) return;
   try {
     take(read_or_make(half_of(deadline)));
   } catch (const StoreError&) {
@@ -117,7 +119,7 @@ StoreId Identity::read_or_make(const Deadline& deadline) {
   const auto id = run(text_of(made));
   if (!id) {
     throw StoreError(StoreError::Kind::incompatible, Outcome::nothing_happened,
-                     "redis: key " + options_.prefix + ":id:{0} holds something else than an id");
+                     "redis: key " + options_.prefix + ":id:{0} does not hold an id");
   }
   if (!client_.has_one_server() && *id != made)
     write_copies(*id, deadline.sooner(kPatience + 2 * took));

@@ -38,7 +38,7 @@ class Identity {
   [[nodiscard]] std::optional<StoreId> read_copy(const Deadline& deadline);
   void write_copies(StoreId id, const Deadline& deadline);
   [[nodiscard]] Call call(std::size_t copy, const std::string& number, bool replaces) const;
-  void take(StoreId id);
+  void take(StoreId id) AIRLOCK_REQUIRES(mutex_);
 
   Client& client_;
   const Options& options_;
@@ -47,8 +47,9 @@ class Identity {
   std::atomic<std::uint64_t> connections_ = 0;  // When it was last asked for.
 
   base::TimedMutex mutex_;
-  std::vector<StoreId> earlier_;
-  Deadline::Clock::time_point rests_until_{};  // After it could not be asked for again.
+  std::vector<StoreId> earlier_ AIRLOCK_GUARDED_BY(mutex_);
+  // After it could not be asked for again.
+  Deadline::Clock::time_point rests_until_ AIRLOCK_GUARDED_BY(mutex_){};
 };
 
 }  // namespace airlock::redis

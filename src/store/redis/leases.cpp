@@ -25,7 +25,7 @@ void Leases::renew_within(std::span<RenewItem> items, Duration at_most) {
 
 Call Leases::renewal_of(const RenewItem& item, const Deadline& deadline) const {
   Call renewal = calls_.with_token(Step::renew, item.token, deadline);
-  renewal.add_number(item.ttl.count()).add_number(item.weight.value_or(0)).lasting();
+  renewal.add_number(item.ttl.count()).add_number(item.weight.value_or(0)).require_ack();
   return renewal;
 }
 
@@ -145,9 +145,9 @@ void Leases::release_at_last() noexcept try {
 
 std::optional<Granted> Leases::set_hold(const Token& token, Hold hold) {
   const Deadline until = runner_.deadline();
-  Call call = calls_.with_token(Step::hold, token, until);
+  Call call = calls_.with_token(Step::set_hold, token, until);
   call.add(hold == Hold::detached ? "1" : "0").add("");
-  const StepResult result = runner_.run(call.lasting(), token.gate, until);
+  const StepResult result = runner_.run(call.require_ack(), token.gate, until);
   if (result.head.kind != AnswerKind::granted) {
     identity_.recheck(until);
     return std::nullopt;

@@ -17,7 +17,7 @@ struct Options {
   std::string master = {};          // What the sentinels call it; empty: seeds are of a cluster.
   std::string prefix = "airlock";   // What every key and channel starts with.
   Duration timeout = std::chrono::seconds(1);
-  std::uint32_t pool = 32;
+  std::uint32_t pool = 1;
   std::uint32_t replicas_ack = 0;
   Duration handover_delay{0};
 

@@ -14,7 +14,7 @@ bool is_same(const Token& a, const Token& b) {
 }  // namespace
 
 bool PendingReleases::add(const Token& token, Instant until, bool by_next_step) noexcept try {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   gates_[token.gate.text()].push_back({token, until, by_next_step});
   if (by_next_step) ++for_next_step_;
   first_end_ = std::min(first_end_, until);
@@ -28,7 +28,7 @@ PendingReleases::Load PendingReleases::pick_up(std::span<const GateName> gates, 
                                                bool with_others, Instant now) {
   Load load;
   load.from_ = this;
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   if (now >= first_end_) drop_expired(now);
   for (const GateName& gate : gates) {
     const auto found = gates_.find(gate.view());
@@ -46,7 +46,6 @@ PendingReleases::Load PendingReleases::pick_up(std::span<const GateName> gates, 
   return load;
 }
 
-// REQUIRES: the mutex.
 void PendingReleases::pick_up(Release& release, Which which, Load& load) {
   const bool is_own = release.thread == std::this_thread::get_id();
   if (release.carried != 0 && !is_own && which == Which::few) {
@@ -58,14 +57,14 @@ void PendingReleases::pick_up(Release& release, Which which, Load& load) {
 }
 
 void PendingReleases::put_down(const std::vector<Token>& tokens) noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   for (const Token& token : tokens) {
     if (Release* const release = find(token)) --release->carried;
   }
 }
 
 std::vector<Token> PendingReleases::left_to_next_step() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   std::vector<Token> tokens;
   for (const auto& [gate, releases] : gates_) {
     for (const Release& release : releases) {
@@ -75,7 +74,6 @@ std::vector<Token> PendingReleases::left_to_next_step() {
   return tokens;
 }
 
-// REQUIRES: the mutex. Null: it is confirmed.
 PendingReleases::Release* PendingReleases::find(const Token& token) noexcept {
   const auto gate = gates_.find(token.gate.view());
   if (gate == gates_.end()) return nullptr;
@@ -86,16 +84,15 @@ PendingReleases::Release* PendingReleases::find(const Token& token) noexcept {
 }
 
 PendingReleases::State PendingReleases::state_of(const Token& token) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   const Release* const release = find(token);
   if (release == nullptr) return State::over;
   return release->carried == 0 ? State::waiting : State::carried;
 }
 
-// REQUIRES: the mutex. Returns the gate behind it.
 template <typename Over>
 PendingReleases::Gates::iterator PendingReleases::drop_if(Gates::iterator gate, const Over& over) {
-  count_ -= std::erase_if(gate->second, [&](const Release& release) {
+  count_ -= std::erase_if(gate->second, [&](const Release& release) AIRLOCK_REQUIRES(mutex_) {
     if (!over(release)) return false;
     if (release.by_next_step) --for_next_step_;
     return true;
@@ -104,17 +101,17 @@ PendingReleases::Gates::iterator PendingReleases::drop_if(Gates::iterator gate, 
 }
 
 void PendingReleases::confirm(const Token& token) noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   const auto gate = gates_.find(token.gate.view());
   if (gate == gates_.end()) return;
   drop_if(gate, [&](const Release& release) { return is_same(release.token, token); });
 }
 
-// REQUIRES: the mutex. What has ended by itself.
+// What has ended by itself.
 void PendingReleases::drop_expired(Instant now) {
   first_end_ = kForever;
   for (auto gate = gates_.begin(); gate != gates_.end();) {
-    gate = drop_if(gate, [&](const Release& release) {
+    gate = drop_if(gate, [&](const Release& release) AIRLOCK_REQUIRES(mutex_) {
       if (release.until <= now) return true;
       first_end_ = std::min(first_end_, release.until);
       return false;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -13,6 +12,7 @@
 
 #include "airlock/token.hpp"
 #include "base/clock.hpp"
+#include "base/locks.hpp"
 
 namespace airlock::redis {
 
@@ -76,18 +76,20 @@ class PendingReleases {
   };
   using Gates = std::map<std::string, std::vector<Release>, std::less<>>;
 
-  static void pick_up(Release& release, Which which, Load& load);
-  void put_down(const std::vector<Token>& tokens) noexcept;
-  void drop_expired(Instant now);
+  void pick_up(Release& release, Which which, Load& load) AIRLOCK_REQUIRES(mutex_);
+  void put_down(const std::vector<Token>& tokens) noexcept AIRLOCK_EXCLUDES(mutex_);
+  void drop_expired(Instant now) AIRLOCK_REQUIRES(mutex_);
+  // Returns the gate behind it.
   template <typename Over>
-  Gates::iterator drop_if(Gates::iterator gate, const Over& over);
-  [[nodiscard]] Release* find(const Token& token) noexcept;
+  Gates::iterator drop_if(Gates::iterator gate, const Over& over) AIRLOCK_REQUIRES(mutex_);
+  // Null: it is confirmed.
+  [[nodiscard]] Release* find(const Token& token) noexcept AIRLOCK_REQUIRES(mutex_);
 
   std::atomic<std::size_t> count_ = 0;
-  std::mutex mutex_;
-  Gates gates_;  // By their names.
-  std::size_t for_next_step_ = 0;
-  Instant first_end_ = kForever;  // No release ends before.
+  base::StdMutex mutex_;
+  Gates gates_ AIRLOCK_GUARDED_BY(mutex_);  // By their names.
+  std::size_t for_next_step_ AIRLOCK_GUARDED_BY(mutex_) = 0;
+  Instant first_end_ AIRLOCK_GUARDED_BY(mutex_) = kForever;  // No release ends before.
 };
 
 }  // namespace airlock::redis

@@ -10,40 +10,52 @@
 #include <vector>
 
 #include "base/breaker.hpp"
-#include "store/redis/connection.hpp"
+#include "base/locks.hpp"
+#include "base/thread_annotations.hpp"
 #include "store/redis/failure.hpp"
+#include "store/redis/pipeline.hpp"
+#include "store/redis/slot.hpp"
 
 namespace airlock::redis {
 
-// The connections of one process to one server, or to whichever has its place now. Starts empty, opens one when all are in use, up to
-// a bound; closes those that nobody has needed for a while. Safe to use from any thread.
+// The connections of one process to one server, or to whichever has its place now; callers share them.
+// What concerns one gate always goes by the same connection, so that it arrives in the order in which it was
+// written: an undo behind what it undoes, also where nobody waits for the reply any more. Opened when needed;
+// closed when unused for a while. Safe to use from any thread.
 class Pool {
  public:
   // Where the server is; called whenever a connection is opened.
   using Locate = std::function<Address(const Deadline& deadline)>;
 
-  // `rest`: the longest pause between attempts to connect while it cannot be reached.
-  Pool(Locate locate, std::uint32_t most, std::string name, Duration rest);
+  struct Limits {
+    std::uint32_t most;     // Connections.
+    std::string name;       // Of each, for people at the server.
+    Duration timeout;       // A server that is silent for longer is down.
+    Duration longest_rest;  // Between attempts to connect while it cannot be reached.
+    std::uint32_t replicas_ack;
+  };
+  Pool(Locate locate, Limits limits);
 
-  // A connection to use until it goes out of scope; then it is kept for the next, unless it broke.
+  // A connection to use until this goes out of scope, with others; then it is kept for the next, unless it
+  // broke.
   class Lent {
    public:
-    Lent(Pool& pool, std::unique_ptr<Connection> connection) noexcept
-        : pool_(pool), connection_(std::move(connection)) {}
+    Lent(Pool& pool, std::shared_ptr<Pipeline> pipeline) noexcept
+        : pool_(pool), pipeline_(std::move(pipeline)) {}
     Lent(const Lent&) = delete;
     Lent& operator=(const Lent&) = delete;
-    ~Lent() { pool_.give(std::move(connection_)); }
-    Connection* operator->() noexcept { return connection_.get(); }
-    Connection& operator*() noexcept { return *connection_; }
+    ~Lent() { pool_.give(pipeline_); }
+    Pipeline* operator->() noexcept { return pipeline_.get(); }
+    Pipeline& operator*() noexcept { return *pipeline_; }
 
    private:
     Pool& pool_;
-    std::unique_ptr<Connection> connection_;
+    const std::shared_ptr<Pipeline> pipeline_;
   };
 
-  // StoreError: what keeps it from connecting, at once if that was so a moment ago or somebody else
-  // is just trying it again; busy if none is given back in time.
-  [[nodiscard]] Lent take(const Deadline& deadline);
+  // The one for the gates of a slot. StoreError: what keeps it from connecting, at once if that was so a
+  // moment ago or somebody else is just trying it again.
+  [[nodiscard]] Lent take(HashSlot slot, const Deadline& deadline);
 
   // One more, beside the bound, of the caller's own: for a subscription.
   [[nodiscard]] std::unique_ptr<Connection> open(const Deadline& deadline);
@@ -51,32 +63,39 @@ class Pool {
   // How many take() has opened so far.
   [[nodiscard]] std::uint64_t opened() const noexcept { return opened_; }
 
-  // After a refusal that says that this is the wrong server, or the wrong moment.
-  void drop_idle() noexcept;
+  // Whoever asks next connects again: after a refusal that says that this is the wrong server, or the
+  // wrong moment.
+  void reconnect() noexcept;
 
  private:
-  void give(std::unique_ptr<Connection> connection) noexcept;
+  struct Lane {
+    std::shared_ptr<Pipeline> pipeline;  // Null: not open, or no more to be used.
+    bool is_opening = false;
+  };
+
+  void give(const std::shared_ptr<Pipeline>& pipeline) noexcept AIRLOCK_EXCLUDES(mutex_);
+  void drop_unusable(Lane& lane) AIRLOCK_REQUIRES(mutex_);
+  void open_lane(Lane& lane, const Deadline& deadline) AIRLOCK_REQUIRES(mutex_);
   [[nodiscard]] std::unique_ptr<Connection> open_in_turn(const Deadline& deadline);
-  void note_silence(const Connection& connection);
-  [[noreturn]] void throw_not_tried();
+  void note_silence(const Pipeline& pipeline) AIRLOCK_REQUIRES(mutex_);
+  [[nodiscard]] StoreError not_tried() const AIRLOCK_REQUIRES(mutex_);
   [[nodiscard]] const TlsContext* tls(const Address& address);
 
   const Locate locate_;
-  const std::uint32_t most_;
-  const std::string name_;
+  const Limits limits_;
 
   std::atomic<std::uint64_t> opened_ = 0;
 
-  std::mutex mutex_;
-  std::condition_variable given_;
-  std::vector<std::unique_ptr<Connection>> idle_;  // The last used last.
-  std::uint32_t lent_ = 0;
-  std::optional<TlsContext> tls_;
+  base::StdMutex mutex_;
+  std::condition_variable opening_ended_;
+  std::vector<Lane> lanes_ AIRLOCK_GUARDED_BY(mutex_);  // And how many users each pipeline has.
+  Deadline::Clock::time_point next_sweep_ AIRLOCK_GUARDED_BY(mutex_){};
+  std::optional<TlsContext> tls_ AIRLOCK_GUARDED_BY(mutex_);
 
   // Between attempts to connect after the server could not be reached: refused, cut off, silent, or
   // serving nobody (loading, a replica). Never after any other answer.
   base::Breaker breaker_;
-  Failure last_failure_;
+  Failure last_failure_ AIRLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace airlock::redis

@@ -2,10 +2,10 @@
 
 #include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "base/locks.hpp"
 #include "base/thread.hpp"
 #include "store/redis/failure.hpp"
 
@@ -13,12 +13,15 @@ namespace airlock::redis {
 namespace {
 
 struct Query {
-  std::mutex mutex;
+  Query(std::size_t servers, std::function<void(const std::vector<Reply>&)> its_check)
+      : pending(servers), check(std::move(its_check)) {}
+
+  base::StdMutex mutex;
   std::condition_variable changed;
-  std::size_t pending = 0;
-  std::vector<Answered> answers;
-  Failure failure{.text = "redis: no server answers in time"};
-  std::function<void(const std::vector<Reply>&)> check;
+  std::size_t pending AIRLOCK_GUARDED_BY(mutex);
+  std::vector<Answered> answers AIRLOCK_GUARDED_BY(mutex);
+  Failure failure AIRLOCK_GUARDED_BY(mutex){.text = "redis: no server answers in time"};
+  const std::function<void(const std::vector<Reply>&)> check;
 
   void ask(const Address& server, const std::vector<Commands>& commands, const Deadline& deadline) {
     Answered answered{.by = server, .replies = {}};
@@ -42,7 +45,7 @@ struct Query {
     } catch (const std::exception& error) {  // No memory: nobody would catch it here.
       why = {StoreError::Kind::no_room, Outcome::nothing_happened, error.what()};
     }
-    const std::lock_guard lock(mutex);
+    const base::LockGuard lock(mutex);
     --pending;
     if (!why) {
       answers.push_back(std::move(answered));
@@ -58,23 +61,23 @@ struct Query {
 std::vector<Answered> query_servers(const std::vector<Address>& servers,
                                     const std::vector<Commands>& commands,
                                     const QueryOptions& options, const Deadline& deadline) {
-  const auto query = std::make_shared<Query>();
-  query->check = options.check;
-  query->pending = servers.size();
+  const auto query = std::make_shared<Query>(servers.size(), options.check);
   for (std::size_t i = 0; i < servers.size(); ++i) {
     try {
       base::start_thread("airlock-query", [query, server = servers[i], commands, deadline] {
         query->ask(server, commands, deadline);
       }).detach();
     } catch (const StoreError& error) {  // The others may do without it.
-      const std::lock_guard lock(query->mutex);
+      const base::LockGuard lock(query->mutex);
       --query->pending;
       query->failure = Failure::of(error);
     }
   }
-  std::unique_lock lock(query->mutex);
-  const auto any = [&] { return query->pending == 0 || !query->answers.empty(); };
-  const auto all = [&] { return query->pending == 0; };
+  base::UniqueLock lock(query->mutex);
+  const auto any = [&]() AIRLOCK_REQUIRES(query->mutex) {
+    return query->pending == 0 || !query->answers.empty();
+  };
+  const auto all = [&]() AIRLOCK_REQUIRES(query->mutex) { return query->pending == 0; };
   query->changed.wait_until(lock, deadline.at(), any);
   query->changed.wait_until(lock, deadline.sooner(options.grace).at(), all);
   if (query->answers.empty()) throw StoreError(query->failure.error());

@@ -24,4 +24,27 @@ struct VisitLayout {
 
 extern const VisitLayout kVisitLayout;
 
+// The same of a gate.
+struct MetaLayout {
+  std::size_t forgotten;
+  std::size_t order;
+  std::size_t offset;
+  std::size_t override_limit;
+  std::size_t lone;
+  std::size_t last;
+  std::size_t used;
+  std::size_t next_due;
+  std::size_t fence;
+  std::size_t in_use;
+  std::size_t holders;
+  std::size_t visits;
+  std::size_t waiters;
+  std::size_t limit;
+  std::size_t exclusive;
+  std::size_t disagree;
+  std::size_t quick;
+};
+
+extern const MetaLayout kMetaLayout;
+
 }  // namespace airlock::redis

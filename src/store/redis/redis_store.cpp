@@ -57,10 +57,19 @@ class RedisStore final : public internal::Backend, public Servers {
   }
 
   bool is_local() const noexcept override { return false; }
+  // It is real time, of which a clock that a test steps says nothing.
+  Duration timeout() const noexcept override {
+    return options_.stepped != nullptr ? kForever : options_.timeout;
+  }
   StoreId id() override { return process().identity.get(step_deadline(options_)); }
   Clock& clock() noexcept override { return clock_of(options_); }
 
   Answer admit(const Request& request) override { return process().admissions.admit(request); }
+  void admit_each(std::span<internal::AdmitItem> items) noexcept override try {
+    process().admissions.admit_each(items);
+  } catch (const std::exception&) {
+    Backend::admit_each(items);  // Which fails each of them.
+  }
   GroupAnswer admit_all(std::span<const Request> requests) override {
     return process().admissions.admit_all(requests);
   }

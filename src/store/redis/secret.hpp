@@ -1,7 +1,8 @@
 #pragma once
 
-#include <mutex>
 #include <string>
+
+#include "base/locks.hpp"
 
 namespace airlock::redis {
 
@@ -21,8 +22,8 @@ class Secret {
 
  private:
   const std::string path_;
-  std::mutex mutex_;
-  std::string value_;
+  base::StdMutex mutex_;
+  std::string value_ AIRLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace airlock::redis

@@ -62,7 +62,7 @@ Address Sentinels::locate(const Deadline& deadline) const try {
     found.host = answer.replies[1].at(0).text();
     found.port = port;
   }
-  if (!newest) throw unavailable("no sentinel says where it is");
+  if (!newest) throw unavailable("no sentinel knows its address");
   return found;
 } catch (const StoreError& error) {
   throw StoreError(error.kind(), Outcome::nothing_happened,

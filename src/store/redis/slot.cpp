@@ -21,12 +21,12 @@ constexpr auto kTable = [] {
 
 }  // namespace
 
-Slot slot_of(std::string_view tag) noexcept {
+HashSlot slot_of(std::string_view tag) noexcept {
   unsigned crc = 0;
   for (const char c : tag) {
     crc = (crc << 8 ^ kTable[(crc >> 8 ^ static_cast<unsigned char>(c)) & 0xFFU]) & 0xFFFFU;
   }
-  return static_cast<Slot>(crc % kSlots);
+  return static_cast<HashSlot>(crc % kHashSlots);
 }
 
 }  // namespace airlock::redis

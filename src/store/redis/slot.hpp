@@ -6,11 +6,11 @@
 
 namespace airlock::redis {
 
-// A part of a cluster's keys; one server has all keys of a slot.
-using Slot = std::uint16_t;
-inline constexpr std::size_t kSlots = 16'384;
+// A part of a cluster's keys; one server has all keys of a hash slot.
+using HashSlot = std::uint16_t;
+inline constexpr std::size_t kHashSlots = 16'384;
 
 // Where the keys are whose braces hold `tag`.
-[[nodiscard]] Slot slot_of(std::string_view tag) noexcept;
+[[nodiscard]] HashSlot slot_of(std::string_view tag) noexcept;
 
 }  // namespace airlock::redis

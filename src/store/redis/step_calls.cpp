@@ -26,6 +26,13 @@ Call StepCalls::make(Step step, std::span<const GateName> gates) const {
   return call;
 }
 
+Call StepCalls::read_gates(std::span<const GateName> gates) const {
+  Call call((*options_.scripts)[static_cast<std::size_t>(Step::read_gates)], naming_, gates,
+            std::span(Naming::kParts).first(1));
+  add_seed(call);
+  return call;
+}
+
 Call StepCalls::with_token(Step step, const Token& token, const Deadline& deadline) const {
   if (!identity_.knows(token.store, deadline)) {
     throw InvalidArgument("the token belongs to another store");

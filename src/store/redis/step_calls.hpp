@@ -19,6 +19,9 @@ class StepCalls {
   [[nodiscard]] Call make(Step step, const GateName& gate) const { return make(step, {&gate, 1}); }
   [[nodiscard]] Call make(Step step, std::span<const GateName> gates) const;
 
+  // That reads the hashes of the gates and none of the sets.
+  [[nodiscard]] Call read_gates(std::span<const GateName> gates) const;
+
   // For the holder of a token. InvalidArgument: of another store.
   [[nodiscard]] Call with_token(Step step, const Token& token, const Deadline& deadline) const;
 

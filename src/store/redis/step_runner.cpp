@@ -14,6 +14,12 @@ constexpr Duration kAfterwards = std::chrono::milliseconds(10);
 // and if others wait for that.
 constexpr Duration kForOthers = std::chrono::milliseconds(250);
 
+bool is_done(const std::optional<Reply>& reply) {
+  if (!reply || reply->is_error()) return false;
+  Unpacker fields(reply->text());
+  return read_head(fields).kind != AnswerKind::again;
+}
+
 }  // namespace
 
 Unpacker StepResult::fields() const {
@@ -41,7 +47,7 @@ StepResult StepRunner::run(const Call& call, std::span<const GateName> gates, Re
   do {
     if (deadline.is_over()) {
       throw too_late(result.head.kind == AnswerKind::again
-                         ? "too much has run out at this gate at once"
+                         ? "too many admissions expired at this gate at once"
                          : "no time is left to ask");
     }
     Client::Ran ran = client_.run(call, policy, deadline, release_calls(releases_left, deadline));
@@ -60,7 +66,7 @@ StepResult StepRunner::run(const Call& call, std::span<const GateName> gates, Re
 
 StepResult StepRunner::ask(Call& call, std::span<const GateName> gates, const Deadline& deadline,
                            RetryPolicy policy) {
-  calls_.stamp(call.lasting());
+  calls_.stamp(call.require_ack());
   StepResult result = run(call, gates, policy, Which::few, deadline);
   if (result.head.kind == AnswerKind::refused && !result.in_order) {
     result = run(call, gates, policy, Which::all, deadline);
@@ -68,6 +74,29 @@ StepResult StepRunner::ask(Call& call, std::span<const GateName> gates, const De
   return result;
 }
 
+StepRunner::Asked StepRunner::ask_all(std::vector<Call> asks, std::vector<GateName> gates,
+                                      const Deadline& deadline) {
+  std::ranges::sort(gates);
+  gates.erase(std::unique(gates.begin(), gates.end()), gates.end());
+  const PendingReleases::Load load = pick_up(gates, Which::all);
+  std::vector<Call> calls;
+  for (const Token& token : load.tokens()) calls.push_back(calls_.release(token, deadline));
+  const auto ahead = static_cast<std::ptrdiff_t>(calls.size());
+  for (Call& ask : asks) calls.push_back(std::move(ask.require_ack()));
+  Asked asked{.batch = run_all(calls, deadline)};
+  std::vector<std::optional<Reply>>& replies = asked.batch.replies;
+  for (std::size_t i = 0; i < load.tokens().size(); ++i) {
+    if (is_done(replies[i])) {
+      confirm(load.tokens()[i]);
+    } else {
+      asked.in_order = false;
+    }
+  }
+  replies.erase(replies.begin(), replies.begin() + ahead);
+  return asked;
+}
+
+// What may have been done of some may have been done, whatever is said of others.
 Batch StepRunner::run_all(std::vector<Call>& calls, const Deadline& deadline) {
   Batch all;
   for (Call& call : calls) calls_.stamp(call);
@@ -75,7 +104,11 @@ Batch StepRunner::run_all(std::vector<Call>& calls, const Deadline& deadline) {
     const std::size_t count = std::min(rest.size(), kPipelined);
     Batch some = client_.run(rest.first(count), deadline);
     std::ranges::move(some.replies, std::back_inserter(all.replies));
-    if (some.failure) all.failure = std::move(some.failure);
+    if (some.failure) {
+      const bool perhaps = all.failure && all.failure->outcome == Outcome::unknown;
+      all.failure = std::move(some.failure);
+      if (perhaps) all.failure->outcome = Outcome::unknown;
+    }
     rest = rest.subspan(count);
   }
   return all;

@@ -54,6 +54,14 @@ class StepRunner {
   [[nodiscard]] StepResult ask(Call& call, std::span<const GateName> gates,
                                const Deadline& deadline, RetryPolicy policy);
 
+  // The same for many that may be made twice, in one round trip to each server.
+  struct Asked {
+    Batch batch;
+    bool in_order = true;  // As of a StepResult, of all.
+  };
+  [[nodiscard]] Asked ask_all(std::vector<Call> asks, std::vector<GateName> gates,
+                              const Deadline& deadline);
+
   // A script that only reads: no releases go ahead of it, and it leaves nothing to be done.
   [[nodiscard]] Reply read(Call& call) {
     return client_.run(calls_.stamp(call), RetryPolicy::always, deadline()).reply;

@@ -38,9 +38,9 @@ class OneServer final : public Topology {
   }
 
   bool may_change() const noexcept override { return has_sentinels_; }
-  NodePtr node_of(Slot /*slot*/, const Deadline& /*deadline*/) override { return node_; }
+  NodePtr node_of(HashSlot /*slot*/, const Deadline& /*deadline*/) override { return node_; }
   std::vector<NodePtr> all(const Deadline& /*deadline*/) override { return {node_}; }
-  void move(Slot /*slot*/, const Address& /*to*/) override { std::abort(); }
+  void move(HashSlot /*slot*/, const Address& /*to*/) override { std::abort(); }
   NodePtr node_at(const Address& /*address*/) override { return node_; }
   void invalidate(const Deadline& /*deadline*/) noexcept override {}
   void stop() noexcept override { node_->subscription.stop(); }
@@ -53,7 +53,11 @@ class OneServer final : public Topology {
 }  // namespace
 
 Node::Node(Pool::Locate locate, const Options& options, std::shared_ptr<const Sentinels> sentinels)
-    : pool(std::move(locate), options.pool, connection_name(), longest_rest(options)),
+    : pool(std::move(locate), {.most = options.pool,
+                               .name = connection_name(),
+                               .timeout = options.timeout,
+                               .longest_rest = longest_rest(options),
+                               .replicas_ack = options.replicas_ack}),
       subscription(
           pool,
           {.timeout = options.timeout, .hears = options.hears, .sentinels = std::move(sentinels)}) {

@@ -41,14 +41,14 @@ class Topology {
   [[nodiscard]] virtual bool has_slots() const noexcept { return false; }
 
   // Which server has the slot, without asking anybody; 0: not known, or there is only one.
-  [[nodiscard]] virtual std::uint64_t server_of(Slot /*slot*/) { return 0; }
+  [[nodiscard]] virtual std::uint64_t server_of(HashSlot /*slot*/) { return 0; }
 
   // StoreError: nobody says.
-  [[nodiscard]] virtual NodePtr node_of(Slot slot, const Deadline& deadline) = 0;
+  [[nodiscard]] virtual NodePtr node_of(HashSlot slot, const Deadline& deadline) = 0;
   [[nodiscard]] virtual std::vector<NodePtr> all(const Deadline& deadline) = 0;
 
   // A server said that another has the slot: from now on, or for this once.
-  virtual void move(Slot slot, const Address& to) = 0;
+  virtual void move(HashSlot slot, const Address& to) = 0;
   [[nodiscard]] virtual NodePtr node_at(const Address& address) = 0;
   // One did not answer: what is known may be out of date.
   virtual void invalidate(const Deadline& deadline) noexcept = 0;

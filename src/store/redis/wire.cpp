@@ -35,11 +35,7 @@ std::uint64_t read_big_endian(std::string_view bytes) {
 }
 
 VisitRecord read_visit(std::string_view visitor, std::string_view bytes) {
-  const auto at = [bytes](std::size_t field) {
-    Unpacker from(bytes);
-    (void)from.take(field);
-    return from;
-  };
+  const auto at = [bytes](std::size_t field) { return Unpacker(bytes).from(field); };
   const VisitLayout& fields = kVisitLayout;
   VisitRecord visit;
   visit.visitor.high = read_big_endian(visitor.substr(0, 8));
@@ -114,21 +110,6 @@ RateView read_tier(std::string_view bytes) {
   (void)from.take(2 * sizeof(double) + 4 * sizeof(std::uint32_t));  // its state
   view.info = read_rate_info(from);
   return view;
-}
-
-Counters read_counters(Unpacker& from) {
-  Counters counters;
-  const auto quick = from.whole();  // Granted without waiting.
-  for (auto& count : counters.refused) count = from.whole();
-  counters.expired = from.whole();
-  counters.revoked = from.whole();
-  counters.missed = from.whole();
-  counters.abandoned = from.whole();
-  for (auto& count : counters.waits) count = from.whole();
-  counters.wait_sum = from.duration();
-  counters.waits[0] += quick;
-  for (const auto count : counters.waits) counters.granted += count;
-  return counters;
 }
 
 // Not below 0: portions are of different moments.
@@ -227,6 +208,41 @@ std::string pack_visitor(const VisitorId& visitor) {
   return bytes;
 }
 
+Counters read_counters(std::uint64_t quick, std::string_view counted) {
+  Counters counters;
+  counters.granted = counters.waits[0] = quick;
+  if (counted.empty()) return counters;
+  Unpacker from(counted);
+  for (auto& count : counters.refused) count = from.whole();
+  counters.expired = from.whole();
+  counters.revoked = from.whole();
+  counters.missed = from.whole();
+  counters.abandoned = from.whole();
+  for (auto& count : counters.waits) {
+    const auto waited = from.whole();
+    count += waited;
+    counters.granted += waited;
+  }
+  counters.wait_sum = from.duration();
+  return counters;
+}
+
+void read_rates(const std::vector<std::string_view>& tiers, GateView& view) {
+  for (const std::string_view tier : tiers) view.rates.push_back(read_tier(tier));
+  std::ranges::sort(view.rates, {}, [](const RateView& rate) {
+    return std::pair(rate.rate.period, rate.rate.algorithm);
+  });
+}
+
+void read_pauses(std::string_view packed, Duration now, GateView& view) {
+  for (Unpacker pauses(packed); !pauses.is_empty();) {
+    const Duration till = pauses.duration();
+    const std::string_view reporter = pauses.take(pauses.read<std::uint8_t>());
+    if (till > now) view.pauses.push_back({std::string(reporter), till - now});
+  }
+  std::ranges::sort(view.pauses, {}, &PauseView::reporter);
+}
+
 GateView read_view(const GateName& gate, const LookParts& parts) {
   GateView view{.name = gate.text()};
   const Duration now = Unpacker(parts.now).duration();
@@ -242,17 +258,10 @@ GateView read_view(const GateName& gate, const LookParts& parts) {
   view.limits_disagree = head.flag();
   view.order = head.whole<Order>();
   view.last_fence = head.whole<Fence>();
-  view.counters = read_counters(head);
-
-  for (const std::string_view tier : parts.rates) view.rates.push_back(read_tier(tier));
-  std::ranges::sort(view.rates, {}, [](const RateView& rate) {
-    return std::pair(rate.rate.period, rate.rate.algorithm);
-  });
-  for (Unpacker pauses(parts.pauses); !pauses.is_empty();) {
-    const Duration till = pauses.duration();
-    view.pauses.push_back({std::string(pauses.take(pauses.read<std::uint8_t>())), till - now});
-  }
-  std::ranges::sort(view.pauses, {}, &PauseView::reporter);
+  const auto quick = head.whole();
+  view.counters = read_counters(quick, head.rest());
+  read_rates(parts.rates, view);
+  read_pauses(parts.pauses, now, view);
   return view;
 }
 

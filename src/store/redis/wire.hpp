@@ -74,6 +74,12 @@ class Unpacker {
     return microseconds >= kLongest ? kForever : Duration(static_cast<std::int64_t>(microseconds));
   }
   [[nodiscard]] std::string_view take(std::size_t size);
+  // The same, so many bytes further on.
+  [[nodiscard]] Unpacker from(std::size_t offset) const {
+    Unpacker rest(*this);
+    (void)rest.take(offset);
+    return rest;
+  }
   [[nodiscard]] bool is_empty() const noexcept { return bytes_.empty(); }
   [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
@@ -110,6 +116,14 @@ struct ReplyHead {
 [[nodiscard]] std::string pack_rates(std::span<const Rate> rates);
 [[nodiscard]] std::string pack_visitor(const VisitorId& visitor);  // 16 bytes, high end first.
 
+// The field c of a gate; empty: none were counted. `quick`: granted without waiting, which is not among them.
+[[nodiscard]] Counters read_counters(std::uint64_t quick, std::string_view counted);
+
+// What lua/shown.lua makes of the tiers of a gate.
+void read_rates(const std::vector<std::string_view>& tiers, GateView& view);
+// The field p of a gate. Pauses that are over are left out.
+void read_pauses(std::string_view packed, Duration now, GateView& view);
+
 // The parts of lua/look.lua's reply but for the visits.
 struct LookParts {
   std::string_view head;
@@ -144,6 +158,9 @@ class Summary {
   };
   // The first portion.
   Summary(const GateName& gate, const Parts& parts);
+  // A gate without anything that has run out.
+  Summary(GateView of_gate, std::uint64_t visits, bool is_quiet)
+      : view(std::move(of_gate)), visits_(visits), is_quiet_(is_quiet) {}
   // What has run out, of a later one.
   void leave_out(std::string_view rest, std::string_view ended);
   // False: the parts of the gate do not agree, and its visits say who is there.

@@ -9,34 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.hpp"
-#include "base/random.hpp"
-#include "model/decide.hpp"
-#include "model/shard.hpp"
+#include "model/admit_fast.hpp"
 #include "store/backend.hpp"
+#include "store/sharded/step.hpp"
 #include "store/validate.hpp"
 
 namespace airlock::sharded {
-
-// What the steps of one shard need beside it. Used under the shard's lock.
-struct StepSource {
-  explicit StepSource(const model::Label& default_label) : label(default_label) {}
-
-  // The wall clock to a millisecond; read anew where time stands still, as in tests.
-  model::Micros wall_at(model::Micros now, Clock& clock) noexcept {
-    constexpr model::Micros kFresh = 1'000;
-    if (now - wall_read >= kFresh || now == wall_read) {
-      wall_read = now;
-      wall_offset = clock.wall().count() - now;
-    }
-    return now + wall_offset;
-  }
-
-  model::Draw draw{base::random31()};
-  model::Micros wall_read = 0;
-  model::Micros wall_offset = 0;
-  model::Label label;
-};
 
 // What stores that keep their state in shards of the model have in common: a step is one call to a
 // shard, under its lock, at one moment.
@@ -65,10 +43,10 @@ class ShardedStore : public internal::Backend {
   Answer admit(const Request& request) override {
     const auto attachment = self().attachment([&] { validate(request); });
     // Before the rules are checked: one waits for the other's results nowhere, and takes as long.
-    const Place place = place_of(*attachment, request.gate);
+    const Location location = Location::of(*attachment, request.gate);
     validate(request);
-    if (model::asks_one_rate(request)) return decide(request, place);
-    return ask(request, place);
+    if (model::is_rate_only(request)) return admit_rate_only(request, location);
+    return ask(request, location);
   }
 
   GroupAnswer admit_all(std::span<const Request> requests) override {
@@ -76,10 +54,11 @@ class ShardedStore : public internal::Backend {
     const auto attachment = self().attachment();
     std::vector<std::uint32_t> hashes;
     for (const Request& request : requests) {
-      hashes.push_back(static_cast<std::uint32_t>(hash_of(*attachment, request.gate.view())));
+      hashes.push_back(
+          static_cast<std::uint32_t>(Location::hash_of(*attachment, request.gate.view())));
     }
-    const Place place = place_of(*attachment, requests.front().gate);
-    Step step(self(), place, Time::and_stamps);
+    const Location location = Location::of(*attachment, requests.front().gate);
+    Step step(self(), location, StepTime::and_stamps);
     GroupAnswer answer = step->admit_all(requests, hashes, step.requester(), step.context());
     while (step.begins_again()) {
       answer = step->admit_all(requests, hashes, step.requester(), step.context());
@@ -111,8 +90,8 @@ class ShardedStore : public internal::Backend {
       item.result = Renewal::unknown;
     }
     const std::exception_ptr failure = for_each(
-        *attachment, items, at_most, [&](RenewItem& item, const Place& place, Duration left) {
-          Step step(self(), place, Time::exact, left);
+        *attachment, items, at_most, [&](RenewItem& item, const Location& location, Duration left) {
+          Step step(self(), location, StepTime::exact, left);
           step->renew(item, step.hash(), step.context());
         });
     if (failure) std::rethrow_exception(failure);
@@ -129,9 +108,14 @@ class ShardedStore : public internal::Backend {
     constexpr Duration kShort = std::chrono::milliseconds(20);
     const auto attachment = self().attachment();
     (void)for_each(*attachment, items, kShort,
-                   [&](internal::ReleaseItem& item, const Place&, Duration left) {
-                     if (attachment->knows(item.token.store))
+                   [&](internal::ReleaseItem& item, const Location& location, Duration left) {
+                     if (item.token.fence == 0) {  // Somebody left while the shard was busy.
+                       Step step(self(), location, StepTime::exact, left);
+                       (void)step->leave(item.token.gate.view(), step.hash(), item.token.visitor,
+                                         step.context());
+                     } else if (attachment->knows(item.token.store)) {
                        (void)release(*attachment, item.token, left);
+                     }
                      item.is_over = true;  // Nobody can give back what is of another store.
                    });
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the rest is not over
@@ -250,83 +234,18 @@ class ShardedStore : public internal::Backend {
  protected:
   explicit ShardedStore(Clock& clock) noexcept : clock_(clock) {}
 
-  // What a step must know of the time. To admit, or to hand over to those who wait in lines: all of
-  // it, with stamps, which follow the wall clock. To give a lease back where nobody waits: the last
-  // tick of a few milliseconds ago, for if it ended since then nobody else has its place yet.
-  enum class Time { of_last_tick, exact, and_stamps };
-
-  // Where a gate is.
-  struct Place {
-    Attachment& attachment;
-    ShardView& view;
-    std::uint32_t hash;
-  };
-
-  class Step {
-   public:
-    Step(Self& self, Attachment& attachment, const GateName& gate)
-        : Step(self, place_of(attachment, gate)) {}
-    Step(Self& self, Attachment& attachment, ShardView& view, Time time = Time::exact,
-         Duration at_most = kForever)
-        : Step(self, Place{attachment, view, 0}, time, at_most) {}
-    [[gnu::always_inline]] explicit Step(Self& self, const Place& place, Time time = Time::exact,
-                                         Duration at_most = kForever)
-        : clock_(self.clock_),
-          attachment_(place.attachment),
-          view_(place.view),
-          hash_(place.hash),
-          guard_(self, place.attachment, place.view, at_most),
-          // First: to read it takes a while, in which what comes next is on its way.
-          context_{time == Time::of_last_tick ? 0 : self.clock_.now().count(), 0, view_.draw} {
-      const bool may_hand_over = guard_.may_stamp() || view_.shard.has_lines();
-      if (time == Time::of_last_tick) {
-        context_.now = (may_hand_over ? self.clock_.now() : self.clock_.recently()).count();
-      }
-      if (time == Time::and_stamps || may_hand_over) {
-        context_.wall = view_.wall_at(context_.now, self.clock_);
-      }
-      guard_.begin(context_);
-    }
-    Step(const Step&) = delete;
-    Step& operator=(const Step&) = delete;
-
-    // Whether the same step is to be made once more, because somebody who was in its way is dead. It
-    // is over, unless this is so; each time somebody less is left to be found.
-    [[nodiscard]] bool begins_again() {
-      if (!view_.has_suspects() || !guard_.looks_again()) return false;
-      context_.now = clock_.now().count();
-      context_.wall = view_.wall_at(context_.now, clock_);
-      guard_.begin(context_);
-      return true;
-    }
-
-    model::Shard* operator->() noexcept { return &view_.shard; }
-    ShardView& view() noexcept { return view_; }
-    model::StepContext& context() noexcept { return context_; }
-    Guard& guard() noexcept { return guard_; }
-    [[nodiscard]] std::uint32_t hash() const noexcept { return hash_; }
-    [[nodiscard]] model::Requester requester() const noexcept {
-      return {.owner = attachment_.owner(), .label = &view_.label};
-    }
-
-   private:
-    Clock& clock_;
-    Attachment& attachment_;
-    ShardView& view_;
-    std::uint32_t hash_;
-    Guard guard_;
-    model::StepContext context_;
-  };
+  using Location = GateLocation<Attachment, ShardView>;
+  using Step = sharded::Step<Self, Attachment, ShardView, Guard>;
 
  private:
   Self& self() noexcept { return static_cast<Self&>(*this); }
 
   // One return, so that the answer is made where it is needed: to move it costs as much.
-  Answer ask(const Request& request, const Place& place) {
-    Step step(self(), place, Time::and_stamps);
+  Answer ask(const Request& request, const Location& location) {
+    Step step(self(), location, StepTime::and_stamps);
     const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.context());
     Answer answer = step->admit(gate, request, step.requester(), step.context());
-    if (place.view.has_suspects()) [[unlikely]]
+    if (location.view.has_suspects()) [[unlikely]]
       ask_again(step, request, answer);
     return answer;
   }
@@ -344,26 +263,26 @@ class ShardedStore : public internal::Backend {
 
   // A question to a rate alone: what it costs is computed before the lock is taken, and the answer
   // is written when others may have it.
-  Answer decide(const Request& request, const Place& place) {
+  Answer admit_rate_only(const Request& request, const Location& location) {
     model::Payment payment(request.rates.front(), request.cost);
     {
-      Step step(self(), place, Time::and_stamps);
+      Step step(self(), location, StepTime::and_stamps);
       const model::At<model::Gate> gate = step->open(request.gate, step.hash(), step.context());
-      if (!step->takes(gate, payment, step.context().now)) {
+      if (!step->try_take(gate, payment, step.context().now)) {
         return step->admit(gate, request, step.requester(), step.context());
       }
     }
-    return model::answer_to(request, place.attachment.id(), payment);
+    return model::answer_to_payment(request, location.attachment.id(), payment);
   }
 
   bool release(Attachment& attachment, const Token& token, Duration at_most) {
     if (token.place != 0 && model::shard_of(token.place) < attachment.views.size()) {
       ShardView& view = *attachment.views[model::shard_of(token.place)];
       if (self().release_without_lock(attachment, view, token)) return true;
-      Step step(self(), attachment, view, Time::of_last_tick, at_most);
+      Step step(self(), attachment, view, StepTime::of_last_tick, at_most);
       if (step->release_at(token, step.context())) return true;
     }
-    Step step(self(), place_of(attachment, token.gate), Time::exact, at_most);
+    Step step(self(), Location::of(attachment, token.gate), StepTime::exact, at_most);
     return step->release(token, step.hash(), step.context());
   }
 
@@ -375,40 +294,29 @@ class ShardedStore : public internal::Backend {
     const Instant end = saturating_add(Clock::system().now(), at_most);
     std::exception_ptr failure;
     std::vector<const ShardView*> given_up;
-    const auto attempt = [&](Item& item, const Place& place) {
-      if (std::ranges::find(given_up, &place.view) != given_up.end()) return;
+    const auto attempt = [&](Item& item, const Location& location) {
+      if (std::ranges::find(given_up, &location.view) != given_up.end()) return;
       try {
         const Duration left = saturating_sub(end, Clock::system().now());
-        work(item, place, std::max(left, Duration(0)));
+        work(item, location, std::max(left, Duration(0)));
       } catch (const StoreError&) {
         failure = std::current_exception();
-        given_up.push_back(&place.view);
+        given_up.push_back(&location.view);
       }
     };
     std::vector<Item*> later;
     for (Item& item : items) {
-      const Place place = place_of(attachment, item.token.gate);
-      if (self().is_busy(place.view)) {
+      const Location location = Location::of(attachment, item.token.gate);
+      if (self().is_busy(location.view)) {
         later.push_back(&item);
       } else {
-        attempt(item, place);
+        attempt(item, location);
       }
     }
-    for (Item* item : later) attempt(*item, place_of(attachment, item->token.gate));
+    for (Item* item : later) attempt(*item, Location::of(attachment, item->token.gate));
     return failure;
   }
 
-  static std::uint64_t hash_of(Attachment& attachment, std::string_view name) noexcept {
-    return base::hash(name, attachment.seed());
-  }
-  // Gates of a group share a shard; without one the gate's own hash serves for both.
-  static Place place_of(Attachment& attachment, const GateName& gate) noexcept {
-    const std::uint64_t hash = hash_of(attachment, gate.view());
-    const bool is_alone = gate.group().size() == gate.view().size();
-    const std::uint64_t of_group = is_alone ? hash : hash_of(attachment, gate.group());
-    ShardView& view = *attachment.views[(of_group >> 32) * attachment.views.size() >> 32];
-    return {attachment, view, static_cast<std::uint32_t>(hash)};
-  }
   static Attachment& check(Attachment& attachment, const Token& token) {
     if (!attachment.knows(token.store)) throw InvalidArgument("the token belongs to another store");
     return attachment;

@@ -30,7 +30,7 @@ Attachment::Attachment(const Options& options, const HostIdentity& host, const A
       seed_(segment_.header().seed) {
   segment_.release_name();
   if (before != nullptr) take_over(*before);
-  if (watches_ == nullptr) watches_ = std::make_shared<Watches>();
+  if (watchers_ == nullptr) watchers_ = std::make_shared<Watchers>();
   const model::Label label(base::default_label());
   for (std::uint32_t i = 0; i < kShards; ++i) {
     views.push_back(std::make_unique<ShardView>(segment_, process_, i, label));
@@ -43,7 +43,7 @@ void Attachment::take_over(const Attachment& before) {
   earlier_ = before.earlier_;
   if (before.id() != id()) earlier_.push_back(before.id());
   if (earlier_.size() > kMaxEarlier) earlier_.erase(earlier_.begin());
-  if (!before.is_inherited()) watches_ = before.watches_;
+  if (!before.is_inherited()) watchers_ = before.watchers_;
 }
 
 void Attachment::close() noexcept {
@@ -88,7 +88,7 @@ void Attachment::check_now(model::Micros now) {
 }
 
 void Attachment::listen() {
-  const std::lock_guard lock(starting_);
+  const base::LockGuard lock(starting_);
   if (started_) return;
   start_thread();
   started_ = true;
@@ -113,10 +113,10 @@ void Attachment::call_told() noexcept {
     // It stays until the callback has run, so that it can be seen when all have.
     std::uint32_t number = notice.load(std::memory_order_acquire);
     if (number == 0) continue;
-    watches_->call(number - 1);
+    watchers_->call(number - 1);
     notice.compare_exchange_strong(number, 0);
   }
-  if (record.overflow.load() != 0 && record.overflow.exchange(0) != 0) watches_->call_all();
+  if (record.overflow.load() != 0 && record.overflow.exchange(0) != 0) watchers_->call_all();
 }
 
 // The word is read before the notices: a notice that comes later changes it.
@@ -132,15 +132,15 @@ void Attachment::run() noexcept {
       process_.look_in_turn();
       if (!process_.problem().empty()) lost_ = true;
     }
-    if (lost_) return watches_->call_all();
+    if (lost_) return watchers_->call_all();
     base::futex_wait(process_.record().news, seen, next_check - now);
   }
 }
 
 void Attachment::deliver(const ShardView::Told& told) noexcept {
   for (std::size_t i = 0; i < told.word_count; ++i) base::futex_wake(*told.words[i], 1);
-  if (told.own_count > ShardView::Told::kMost) return watches_->call_all();
-  for (std::size_t i = 0; i < told.own_count; ++i) watches_->call(told.own[i]);
+  if (told.own_count > ShardView::Told::kMost) return watchers_->call_all();
+  for (std::size_t i = 0; i < told.own_count; ++i) watchers_->call(told.own[i]);
 }
 
 }  // namespace airlock::shm

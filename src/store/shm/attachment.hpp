@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/fork.hpp"
+#include "base/locks.hpp"
 #include "store/shm/futex_slot.hpp"
 #include "store/shm/shard_view.hpp"
 
@@ -55,7 +55,7 @@ class Attachment {
   [[nodiscard]] const Process& process() const noexcept { return process_; }
   [[nodiscard]] bool is_marked_dead() const noexcept { return process_.is_marked_dead(); }
 
-  [[nodiscard]] Watches& watches() noexcept { return *watches_; }
+  [[nodiscard]] Watchers& watchers() noexcept { return *watchers_; }
   // Before a watch is known to others: from now on a thread calls those that they notify. StoreError
   // (no_room) if no thread can be started; the next call tries again.
   void listen();
@@ -80,7 +80,7 @@ class Attachment {
 
   void take_over(const Attachment& before);
   void check_now(model::Micros now);
-  void start_thread();
+  void start_thread() AIRLOCK_REQUIRES(starting_);
   void wake_thread() noexcept;
   void run() noexcept;
   void call_told() noexcept;
@@ -91,13 +91,13 @@ class Attachment {
   const StoreId id_;
   const std::uint64_t seed_;
   std::vector<StoreId> earlier_;  // Of lost segments, the newest last.
-  std::shared_ptr<Watches> watches_;
+  std::shared_ptr<Watchers> watchers_;
   std::atomic<bool> lost_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<model::Micros> last_check_ = 0;
-  std::mutex starting_;
-  bool started_ = false;               // Has a thread, or had one.
-  std::atomic<bool> listens_ = false;  // It runs.
+  base::StdMutex starting_;
+  bool started_ AIRLOCK_GUARDED_BY(starting_) = false;  // Has a thread, or had one.
+  std::atomic<bool> listens_ = false;                   // It runs.
   std::atomic<std::uint32_t> futex_slots_taken_ = 0;
   std::thread thread_;
   std::shared_ptr<Attachment> self_;  // Until it is closed.

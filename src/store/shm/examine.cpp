@@ -5,6 +5,7 @@
 #include <sys/statfs.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -18,8 +19,9 @@ using Level = Finding::Level;
 
 constexpr std::uint64_t kNearlyFull = 80;  // Percent.
 constexpr std::uint64_t kLittle = 16 << 20;
+constexpr std::chrono::hours kRecently{1};
 constexpr const char* kMakeLarger =
-    "let its users end, delete the file and name a larger size= where it is made first";
+    "stop its users, delete the file, and give the first program that opens it a larger size=";
 
 std::string bytes(std::uint64_t count) {
   constexpr std::array kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -62,14 +64,14 @@ Finding memory(const Segment& segment, const struct statfs& where) {
   if (where.f_blocks == 0 || left >= kLittle) return {Level::good, std::move(what)};
   return {Level::warning, what + ", and its file system has " + bytes(left) + " left",
           "free some (df " + segment.file().folder() +
-              "), or remount it with a larger size=; without memory newcomers are refused"};
+              "), or remount it with a larger size=; without memory new visitors are refused"};
 }
 
 Finding pools(const Fullness& fullness) {
   const std::string what = "its fullest pool, of " + std::string(fullness.pool()) + ", is " +
                            std::to_string(fullness.percent()) + " % full";
   if (fullness.percent() < kNearlyFull) return {Level::good, what};
-  return {Level::warning, what + "; when it is full, newcomers are refused", kMakeLarger};
+  return {Level::warning, what + "; when it is full, new visitors are refused", kMakeLarger};
 }
 
 void processes(const Process& process, std::vector<Finding>& findings) {
@@ -83,10 +85,14 @@ void processes(const Process& process, std::vector<Finding>& findings) {
                         "spread them over several segments: shm:NAME"});
   }
   if (counts.dead == 0) return;
-  findings.push_back({Level::warning,
-                      std::to_string(counts.dead) + " processes died without leaving",
-                      "nothing is lost, what they held is taken back; if it goes on, look for what "
-                      "kills them (dmesg: out of memory)"});
+  const auto ago = std::chrono::floor<std::chrono::seconds>(counts.since_last_death);
+  std::string what = std::to_string(counts.dead) + " processes died without leaving, the last " +
+                     to_text(ago) + " ago";
+  if (ago >= kRecently) return findings.push_back({Level::good, std::move(what)});
+  findings.push_back(
+      {Level::warning, std::move(what),
+       "nothing is lost: what they held is taken back; if it continues, find out what "
+       "kills them (dmesg: out of memory)"});
 }
 
 }  // namespace

@@ -88,10 +88,10 @@ void File::check(int fd) const {
   if (!S_ISREG(status.st_mode)) refuse("not a regular file");
   const bool of_group = folder_.group() && status.st_gid == *folder_.group();
   if (status.st_uid != geteuid() && status.st_uid != 0 && !of_group) {
-    refuse("it belongs to somebody else");
+    refuse("it belongs to another user");
   }
-  if ((status.st_mode & 0777 & ~mode_) != 0) refuse("more may use it than mode= says");
-  if (status.st_nlink > 1) refuse("it has a second name");
+  if ((status.st_mode & 0777 & ~mode_) != 0) refuse("it gives more access than mode= allows");
+  if (status.st_nlink > 1) refuse("it has a second hard link");
   struct statfs system {};
   if (fstatfs(fd, &system) != 0) base::throw_errno("fstatfs", errno);
   if (is_remote(system.f_type)) refuse("it is on a network file system");

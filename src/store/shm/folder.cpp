@@ -81,7 +81,7 @@ void Folder::make_for_group() const {
   if (placed) return;
   const int error = errno;
   rmdir(made.c_str());
-  if (error == EPERM) refuse("cannot be given to the group: this user is no member of it");
+  if (error == EPERM) refuse("cannot be given to the group: this user is not a member of it");
   if (error != EEXIST) throw_failed("make " + path_, error);
 }
 
@@ -91,8 +91,8 @@ void Folder::check(const Descriptor& folder) const {
   const bool of_group = group_ && status.st_gid == *group_;
   const bool by_group = (status.st_mode & S_IWGRP) != 0;
   if (status.st_uid != geteuid() && status.st_uid != 0 && !(of_group && by_group)) {
-    refuse("its folder belongs to somebody else, uid " + std::to_string(status.st_uid) +
-           ", who made it first; name another one with dir=, or have it removed");
+    refuse("its folder belongs to another user, uid " + std::to_string(status.st_uid) +
+           ", who created it first; name another one with dir=, or have it removed");
   }
   const bool by_strangers = (status.st_mode & S_IWOTH) != 0 || (by_group && !of_group);
   if (by_strangers && (status.st_mode & S_ISVTX) == 0) {

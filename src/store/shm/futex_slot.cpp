@@ -12,26 +12,26 @@ FutexSlot::FutexSlot(ProcessRecord& record, std::atomic<std::uint32_t>& taken) n
     : record_(record), taken_(taken) {
   std::uint32_t seen = taken.load();
   do {
-    place_ = static_cast<std::uint32_t>(std::countr_one(seen));
+    index_ = static_cast<std::uint32_t>(std::countr_one(seen));
     if (!*this) return;
-  } while (!taken.compare_exchange_weak(seen, seen | 1U << place_));
-  record.futex_slots[place_].store(0);  // What came for the last one.
+  } while (!taken.compare_exchange_weak(seen, seen | 1U << index_));
+  record.futex_slots[index_].store(0);  // What came for the last one.
 }
 
 FutexSlot::~FutexSlot() {
-  if (*this) taken_.fetch_and(~(1U << place_));
+  if (*this) taken_.fetch_and(~(1U << index_));
 }
 
 const std::atomic<std::uint32_t>* FutexSlot::tell(ProcessRecord& record,
                                                   std::uint32_t number) noexcept {
-  const std::uint32_t place = number - kFirst;
-  if (place >= ProcessRecord::kFutexSlots) return nullptr;
-  record.futex_slots[place].fetch_or(kTold);
-  return &record.futex_slots[place];
+  const std::uint32_t index = number - kFirst;
+  if (index >= ProcessRecord::kFutexSlots) return nullptr;
+  record.futex_slots[index].fetch_or(kTold);
+  return &record.futex_slots[index];
 }
 
 bool FutexSlot::sleep(Sleeper& sleeper, Instant deadline) {
-  std::atomic<std::uint32_t>& word = record_.futex_slots[place_];
+  std::atomic<std::uint32_t>& word = record_.futex_slots[index_];
   const auto on_wake = [&word] {
     word.fetch_or(kRoused);
     base::futex_wake(word, 1);

@@ -20,11 +20,11 @@ class FutexSlot {
   ~FutexSlot();
 
   [[nodiscard]] explicit operator bool() const noexcept {
-    return place_ < ProcessRecord::kFutexSlots;
+    return index_ < ProcessRecord::kFutexSlots;
   }
 
   // What a visit remembers, beside the numbers of watches.
-  [[nodiscard]] std::uint32_t number() const noexcept { return kFirst + place_; }
+  [[nodiscard]] std::uint32_t number() const noexcept { return kFirst + index_; }
 
   // Until its visitor is told, the sleeper is woken, or the deadline. Returns whether there is news.
   [[nodiscard]] bool sleep(Sleeper& sleeper, Instant deadline);
@@ -41,7 +41,7 @@ class FutexSlot {
 
   ProcessRecord& record_;
   std::atomic<std::uint32_t>& taken_;
-  std::uint32_t place_ = 0;
+  std::uint32_t index_ = 0;
 };
 
 }  // namespace airlock::shm

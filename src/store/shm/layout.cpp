@@ -51,8 +51,8 @@ std::uint32_t Layout::capacity(model::Region region) const noexcept {
   return Extents::start_of(extents_[static_cast<std::size_t>(region)]);
 }
 
-Layout::Place Layout::extent(std::uint32_t shard, model::Region region,
-                             std::uint32_t number) const noexcept {
+Layout::ByteRange Layout::extent(std::uint32_t shard, model::Region region,
+                                 std::uint32_t number) const noexcept {
   const auto which = static_cast<std::size_t>(region);
   if (number >= extents_[which]) return {};
   return {.offset = kRegions + shard * shard_size_ + starts_[which] +

@@ -57,6 +57,8 @@ struct Header {
   alignas(
       64) Shared<std::uint64_t> last_probe;  // When processes were last looked at in turn, in us,
   Shared<std::uint32_t> next_probe;          // and with which record the next look begins.
+  Shared<std::uint32_t> died;                // How many processes were found dead,
+  Shared<std::uint64_t> last_death;          // and when the last one, in us.
 };
 
 // A process that uses the segment. It lives while it has the byte lock of its place and
@@ -114,12 +116,12 @@ class Layout {
   [[nodiscard]] std::uint32_t capacity(model::Region region) const noexcept;
 
   // Where an extent is, and whether there can be one.
-  struct Place {
+  struct ByteRange {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
   };
-  [[nodiscard]] Place extent(std::uint32_t shard, model::Region region,
-                             std::uint32_t number) const noexcept;
+  [[nodiscard]] ByteRange extent(std::uint32_t shard, model::Region region,
+                                 std::uint32_t number) const noexcept;
 
  private:
   std::uint32_t scale_;

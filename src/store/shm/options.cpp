@@ -31,7 +31,7 @@ mode_t parse_mode(const std::string& text) {
   const bool fits = (mode & ~kRights) == 0 && (mode & kOwner) == kOwner;
   if (error == std::errc() && stop == end && fits) return mode;
   throw InvalidArgument("store URI: option mode=" + base::quoted(text) +
-                        ": octal, 0600 with read and write for more if need be");
+                        ": octal is needed: 0600, or that with read and write for group or others");
 }
 
 // Without a folder of the group every member would have a segment of its own, and every lock as many
@@ -59,7 +59,7 @@ Options Options::from(const Uri& uri) {
   options.dir = uri.text("dir");
   if (!options.dir.empty() && options.dir.front() != '/') {
     throw InvalidArgument("store URI: option dir=" + base::quoted(options.dir) +
-                          ": a path from the root is needed");
+                          ": an absolute path is needed");
   }
   if (uri.size("size") != 0) options.size = uri.size("size");
   if (Layout::within(options.size).scale() == 0) {

@@ -46,7 +46,7 @@ Descriptor take_file(const Segment& segment) {
   Descriptor fd = segment.reopen();
   if (fd) return fd;
   throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
-                   "shared memory " + segment.file().path() + ": removed in this moment");
+                   "shared memory " + segment.file().path() + ": it was removed just now");
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Process::Process(const Segment& segment) : segment_(segment) {
 
 // Others end what it has when they next look.
 Process::~Process() {
-  if (!is_marked_dead()) mark_dead(number_of(self_), incarnation_of(self_));
+  if (!is_marked_dead()) (void)mark_dead(number_of(self_), incarnation_of(self_));
 }
 
 std::uint32_t Process::records() const noexcept {
@@ -127,7 +127,7 @@ bool Process::add_record(std::uint32_t number) const {
 // one has would take the new one for it. The incarnation is this process's own once it has the lock.
 bool Process::claim(std::uint32_t number, std::uint32_t dead) {
   ProcessRecord& record = segment_.process(number);
-  if (dead != 0) mark_dead(number, dead);
+  if (dead != 0) write_off(number, dead);
   struct flock lock = byte_lock(F_WRLCK, number);
   if (fcntl(fd_.get(), F_OFD_SETLK, &lock) != 0) return false;
   std::uint32_t incarnation = record.incarnation.fetch_add(1) + 1;
@@ -141,11 +141,18 @@ bool Process::claim(std::uint32_t number, std::uint32_t dead) {
   return true;
 }
 
-// In this order: who finds the first word raised finishes the rest.
-void Process::mark_dead(std::uint32_t number, std::uint32_t incarnation) const noexcept {
+// It died without leaving.
+void Process::write_off(std::uint32_t number, std::uint32_t incarnation) const noexcept {
+  if (!mark_dead(number, incarnation)) return;
+  segment_.header().last_death.store(static_cast<std::uint64_t>(Clock::system().now().count()));
+  segment_.header().died.fetch_add(1);
+}
+
+// In this order: who finds the first word raised finishes the rest. Whether it was the first.
+bool Process::mark_dead(std::uint32_t number, std::uint32_t incarnation) const noexcept {
   ProcessRecord& record = segment_.process(number);
   std::uint32_t expected = incarnation;
-  record.incarnation.compare_exchange_strong(expected, incarnation + 1);
+  const bool first = record.incarnation.compare_exchange_strong(expected, incarnation + 1);
   for (std::uint32_t shard = 0; shard < kShards; ++shard) {
     ShardControl& control = segment_.control(shard);
     control.dead[number / 64].fetch_or(std::uint64_t{1} << number % 64);
@@ -153,6 +160,7 @@ void Process::mark_dead(std::uint32_t number, std::uint32_t incarnation) const n
   }
   expected = incarnation;
   record.live.compare_exchange_strong(expected, 0);
+  return first;
 }
 
 // What cannot be asked counts as locked: nobody is marked dead by mistake.
@@ -176,7 +184,7 @@ bool Process::lives(model::Owner owner) noexcept {
   if (owner == self_) return true;
   if (record_of(owner) == nullptr) return false;
   if (!is_known_dead(owner) && !is_free_for_sure(number_of(owner))) return !is_known_dead(owner);
-  mark_dead(number_of(owner), incarnation_of(owner));
+  write_off(number_of(owner), incarnation_of(owner));
   return false;
 }
 
@@ -205,17 +213,22 @@ void Process::look_in_turn() noexcept {
 }
 
 Process::Counts Process::counts() const noexcept {
-  Counts counts;
+  Counts counts{.dead = segment_.header().died.load()};
+  const std::uint32_t written_off = counts.dead;
   for (std::uint32_t number = 0; number < records(); ++number) {
     if (segment_.process(number).live.load(kAcquire) == 0) continue;
     ++(is_locked(number) ? counts.living : counts.dead);
+  }
+  if (counts.dead == written_off) {
+    const auto last = static_cast<std::int64_t>(segment_.header().last_death.load());
+    counts.since_last_death = Clock::system().now() - Instant(last);
   }
   return counts;
 }
 
 std::string Process::problem() const {
   std::string problem = segment_.problem();
-  if (problem.empty() && is_marked_dead()) problem = "other processes took this one for dead";
+  if (problem.empty() && is_marked_dead()) problem = "other processes considered this one dead";
   return problem;
 }
 

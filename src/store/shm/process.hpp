@@ -52,7 +52,8 @@ class Process {
   // All of them, as the kernel knows them now.
   struct Counts {
     std::uint32_t living = 0;
-    std::uint32_t dead = 0;  // Not written off yet.
+    std::uint32_t dead = 0;          // Since the segment was made.
+    Duration since_last_death = {};  // 0: it is not written off yet.
   };
   [[nodiscard]] Counts counts() const noexcept;
 
@@ -70,7 +71,8 @@ class Process {
   [[nodiscard]] bool add_record(std::uint32_t number) const;
   [[nodiscard]] bool is_locked(std::uint32_t number) const noexcept;
   [[nodiscard]] bool is_free_for_sure(std::uint32_t number) const noexcept;
-  void mark_dead(std::uint32_t number, std::uint32_t incarnation) const noexcept;
+  void write_off(std::uint32_t number, std::uint32_t incarnation) const noexcept;
+  bool mark_dead(std::uint32_t number, std::uint32_t incarnation) const noexcept;
   [[nodiscard]] std::uint32_t records() const noexcept;
 
   const Segment& segment_;

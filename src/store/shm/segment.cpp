@@ -71,8 +71,9 @@ Segment::Segment(const Options& options, const HostIdentity& host) : file_(optio
     if (attach(host) || create(options, host)) return;
     if (i > 0) std::this_thread::sleep_for(kBetweenTries);
   }
-  throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
-                   "shared memory " + file_.path() + ": others make and remove it all the time");
+  throw StoreError(
+      StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
+      "shared memory " + file_.path() + ": other processes keep creating and removing it");
 }
 
 // What has the number of a descriptor that the program closed is another's.
@@ -91,14 +92,14 @@ void Segment::check(const Header& header, std::uint64_t size, const HostIdentity
   }
   if (header.check != check_of(header)) file_.refuse("its header is damaged; remove it");
   if (header.fingerprint != fingerprint()) {
-    file_.refuse("made by a build with other record sizes; let all programs use one");
+    file_.refuse("made by a build with other record sizes; use one build for all programs");
   }
   const bool sane = header.shards == kShards && header.scale > 0 && header.scale < 32 &&
                     Layout(header.scale).size() == header.size;
   if (!sane) file_.refuse("its header is damaged; remove it");
   if (size != header.size) file_.refuse("it was truncated; remove it");
   if (header.time_namespace != host.time_namespace) {
-    file_.refuse("it belongs to another time namespace, where time is not the same");
+    file_.refuse("it belongs to another time namespace, whose clock is different");
   }
 }
 
@@ -230,8 +231,9 @@ bool remove_segment(const Options& options) {
     if (file.remove(fd)) return true;
     std::this_thread::sleep_for(kBetweenTries);
   }
-  throw StoreError(StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
-                   "shared memory " + file.path() + ": others remove and make it all the time");
+  throw StoreError(
+      StoreError::Kind::busy, StoreError::Outcome::nothing_happened,
+      "shared memory " + file.path() + ": other processes keep removing and creating it");
 }
 
 }  // namespace airlock::shm

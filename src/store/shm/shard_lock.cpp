@@ -107,7 +107,7 @@ void ShardLock::throw_busy(model::Owner owner, Duration waited) const {
                    "the shared memory is busy: its lock was not free for " + to_text(waited) +
                        "; process " +
                        std::to_string(record == nullptr ? 0 : record->pid.load(kRelaxed)) +
-                       " has it and does not run: stopped, or starved of CPU time");
+                       " holds it and does not run: stopped, or starved of CPU time");
 }
 
 bool ShardLock::await_unlock() noexcept {

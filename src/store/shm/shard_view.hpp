@@ -7,7 +7,7 @@
 #include "store/shm/process.hpp"
 #include "store/shm/segment_memory.hpp"
 #include "store/shm/shard_lock.hpp"
-#include "store/shm/watches.hpp"
+#include "store/shm/watchers.hpp"
 
 namespace airlock::shm {
 

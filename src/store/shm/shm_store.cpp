@@ -32,7 +32,7 @@ class Guard {
   [[nodiscard]] bool may_stamp() const noexcept { return to_repair_; }
   [[gnu::always_inline]] void begin(model::StepContext& context) {
     view_.begin(to_repair_, context);
-    if (attachment_.is_marked_dead()) attachment_.lose("other processes took this one for dead");
+    if (attachment_.is_marked_dead()) attachment_.lose("other processes considered this one dead");
     attachment_.check(context.now);
   }
   // Ends the step and looks at whom it suspects. True: somebody is dead, and it has the lock again.
@@ -78,7 +78,7 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, Attachment, ShardV
     attachment->listen();
     // Destroyed here, unlocked: what was watched until now.
     return watch_by(*attachment, gate, visitor,
-                    [&] { return attachment->watches().add(gate, visitor, changed); });
+                    [&] { return attachment->watchers().add(gate, visitor, changed); });
   }
 
   // A clock that a test steps wakes nobody who sleeps on a slot.
@@ -95,7 +95,7 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, Attachment, ShardV
 
   void unwatch(const GateName& gate, const VisitorId& visitor) override {
     const base::Pinned<Attachment> attachment(attachment_);
-    if (attachment && !attachment->is_inherited()) attachment->watches().remove(gate, visitor);
+    if (attachment && !attachment->is_inherited()) attachment->watchers().remove(gate, visitor);
   }
 
   // A death is seen at the latest when the head of a line asks again.
@@ -113,7 +113,7 @@ class ShmStore final : public sharded::ShardedStore<ShmStore, Attachment, ShardV
     return shm::examine(attachment->segment(), attachment->process(), fullness);
   }
 
-  [[nodiscard]] Duration timeout() const noexcept { return options_.timeout; }
+  [[nodiscard]] Duration timeout() const noexcept override { return options_.timeout; }
 
  private:
   friend ShardedStore;

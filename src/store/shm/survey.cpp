@@ -76,10 +76,10 @@ void count_gates(const Descriptor& fd, const Layout& layout, std::uint32_t shard
   const std::uint64_t offset = Layout::kControls + shard * sizeof(shm::ShardControl);
   if (!read_at(fd, offset, control.get(), 1)) return;
   for (std::uint32_t number = 0; number < control->head.gates.extents.get(); ++number) {
-    const Layout::Place place = layout.extent(shard, model::Region::gates, number);
-    if (place.bytes == 0) return;
-    std::vector<model::Gate> gates(place.bytes / sizeof(model::Gate));
-    if (!read_at(fd, place.offset, gates.data(), gates.size())) return;
+    const Layout::ByteRange range = layout.extent(shard, model::Region::gates, number);
+    if (range.bytes == 0) return;
+    std::vector<model::Gate> gates(range.bytes / sizeof(model::Gate));
+    if (!read_at(fd, range.offset, gates.data(), gates.size())) return;
     for (const model::Gate& gate : gates) {
       if (gate.is_free()) continue;
       ++segment.gates;

@@ -11,7 +11,7 @@
 #include "airlock/store.hpp"
 #include "store/redis/address.hpp"
 #include "store/redis/failure.hpp"
-#include "store/redis/redirection.hpp"
+#include "store/redis/redirect_reply.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store/redis/slot.hpp"
 
@@ -165,7 +165,7 @@ TEST(RedisSeeds, NameWhatIsWrongAndNeverThePassword) {
 }
 
 TEST(RedisSlot, IsWhatAClusterSays) {
-  EXPECT_EQ(slot_of("123456789"), 0x31C3 % kSlots);
+  EXPECT_EQ(slot_of("123456789"), 0x31C3 % kHashSlots);
   EXPECT_EQ(slot_of("foo"), 12'182);
   EXPECT_EQ(slot_of(""), 0);
 }
@@ -179,20 +179,20 @@ Reply error_reply(const std::string& text) {
 }
 
 TEST(RedisRedirection, SaysWhereTo) {
-  const auto moved = Redirection::read(error_reply("MOVED 3999 127.0.0.1:6381"));
+  const auto moved = RedirectReply::parse(error_reply("MOVED 3999 127.0.0.1:6381"));
   ASSERT_TRUE(moved);
   EXPECT_TRUE(moved->for_good);
   EXPECT_EQ(moved->slot, 3999);
   EXPECT_EQ(moved->host, "127.0.0.1");
   EXPECT_EQ(moved->port, 6381);
-  const auto ask = Redirection::read(error_reply("ASK 16383 ::1:6381"));
+  const auto ask = RedirectReply::parse(error_reply("ASK 16383 ::1:6381"));
   ASSERT_TRUE(ask);
   EXPECT_FALSE(ask->for_good);
   EXPECT_EQ(ask->host, "::1");
-  EXPECT_EQ(Redirection::read(error_reply("MOVED 1 :6381"))->host, "");
+  EXPECT_EQ(RedirectReply::parse(error_reply("MOVED 1 :6381"))->host, "");
   for (const char* text : {"MOVED 16384 h:1", "MOVED 1 h", "MOVED 1", "MOVED x h:1", "MOVED 1 h:x",
                            "MOVEDX 1 h:1", "ERR MOVED 1 h:1", "ASK 1 h:70000"}) {
-    EXPECT_FALSE(Redirection::read(error_reply(text))) << text;
+    EXPECT_FALSE(RedirectReply::parse(error_reply(text))) << text;
   }
 }
 

@@ -283,19 +283,20 @@ TEST_F(RedisConnection, OneAtATimeTriesAServerThatDoesNotAnswerTheOthersFailAtOn
 }
 
 TEST_F(RedisConnection, WhereOneConnectionIsSilentTheIdleOnesAreNotTried) {
-  const auto quick = store(proxy_.address(), 500ms);
+  const auto quick = redis::make_store(
+      {.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 500ms, .pool = 64});
   make_gate(quick, "gate");
   const std::uint64_t one = proxy_.connections();
-  while (proxy_.connections() == one) {
-    std::thread other([&] { make_gate(quick, "other" + std::to_string(proxy_.requests())); });
-    make_gate(quick, "gate" + std::to_string(proxy_.requests()));
-    other.join();
+  std::string other;  // A gate of another connection.
+  for (int i = 0; proxy_.connections() == one; ++i) {
+    other = "other" + std::to_string(i);
+    make_gate(quick, other);
   }
   proxy_.set(Fault::hold_reply);
   const std::uint64_t before = proxy_.connections();
   (void)failure_of([&] { (void)quick.look("gate"); });
   proxy_.set(Fault::none);
-  make_gate(quick, "last");
+  EXPECT_TRUE(when_it_answers([&] { return quick.look(other); }).has_value());
   EXPECT_GT(proxy_.connections(), before);
 }
 
@@ -455,6 +456,38 @@ TEST_F(RedisConnection, ThreadsShareABoundedPool) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_LE(proxy_.connections() - before, 2U);
+}
+
+// At any number of threads: its connections would arrive in any order.
+TEST_F(RedisConnection, WhatConcernsAGateGoesByOneConnection) {
+  const auto wide = redis::make_store(
+      {.address = proxy_.address(), .prefix = unused_prefix(), .timeout = 5s, .pool = 64});
+  make_gate(wide, "gate");
+  const std::uint64_t before = proxy_.connections();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 50; ++n) (void)wide.admit(asks("gate", VisitorId::random()));
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(proxy_.connections(), before);
+}
+
+TEST_F(RedisConnection, ThreadsShareOneConnectionUnlessToldOtherwise) {
+  const auto usual = store(proxy_.address(), 5s);
+  const std::uint64_t before = proxy_.connections();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 64; ++i) {
+    threads.emplace_back([&, gate = "gate" + std::to_string(i)] {
+      for (int n = 0; n < 10; ++n) {
+        const Answer answer = usual.admit(asks(gate, VisitorId::random()));
+        EXPECT_TRUE(usual.release(std::get<Granted>(answer).token));
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(proxy_.connections(), before + 1);
 }
 
 // --- being told ---

@@ -127,8 +127,8 @@ TEST_F(RedisScripts, AGroupIsDecidedWhenAllThatRanOutHasEnded) {
   EXPECT_THAT(holders("g/one"), ElementsAre(ann));
 }
 
-TEST_F(RedisScripts, NoCallEndsMoreThanTwelve) {
-  for (int i = 0; i < 13; ++i) (void)enters("gate", 13);
+TEST_F(RedisScripts, NoCallEndsMoreThanEight) {
+  for (int i = 0; i < 9; ++i) (void)enters("gate", 9);
   clock_.advance(1min);
   const long before = calls_of("evalsha");
   EXPECT_EQ(store_.look("gate")->counts.holders, 0U);

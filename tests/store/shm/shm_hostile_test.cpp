@@ -115,7 +115,7 @@ TEST_F(ShmHostile, AnEmptyFileIsRefused) {
 TEST_F(ShmHostile, ASecondNameIsRefused) {
   make_segment();
   ASSERT_EQ(link(path().c_str(), (dir_.path() + "/second").c_str()), 0);
-  EXPECT_THAT(refusal(), HasSubstr("second name"));
+  EXPECT_THAT(refusal(), HasSubstr("second hard link"));
 }
 
 TEST_F(ShmHostile, RightsThatNobodyGaveAreRefused) {
@@ -128,14 +128,14 @@ TEST_F(ShmHostile, AFileOfSomebodyElseIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "NOT RUN: only root can make such a file";
   make_segment();
   ASSERT_EQ(chown(path().c_str(), 12'345, 12'345), 0);
-  EXPECT_THAT(refusal(), HasSubstr("somebody else"));
+  EXPECT_THAT(refusal(), HasSubstr("another user"));
 }
 
 TEST_F(ShmHostile, AFolderOfSomebodyElseIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "NOT RUN: only root can make such a folder";
   ASSERT_EQ(chown(dir_.path().c_str(), 12'345, 12'345), 0);
   const std::string why = refusal();
-  EXPECT_THAT(why, HasSubstr("belongs to somebody else"));
+  EXPECT_THAT(why, HasSubstr("belongs to another user"));
   EXPECT_THAT(why, HasSubstr("uid 12345"));
   EXPECT_THAT(why, HasSubstr("dir="));
 }

@@ -11,7 +11,7 @@ _airlock() {
   read -ra words <<<"$line"
   if [[ $line == *[[:space:]] ]]; then words+=(''); fi
   word=${words[${#words[@]} - 1]}
-  local subs='run acquire release renew take ls show top metrics limit pause resume revoke purge stores store doctor demo'
+  local subs='run acquire release renew take ls show top metrics limit pause resume revoke purge stores store doctor serve demo'
   for ((i = 1; i < ${#words[@]} - 1; i++)); do
     previous=${words[i]}
     case ${words[i]} in

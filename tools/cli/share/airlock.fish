@@ -1,5 +1,5 @@
 # fish completion of airlock. Options come from the command's own help, gates and segments from the store.
-set -g __airlock_subs run acquire release renew take ls show top metrics limit pause resume revoke purge stores store doctor demo
+set -g __airlock_subs run acquire release renew take ls show top metrics limit pause resume revoke purge stores store doctor serve demo
 
 function __airlock_sub
     for word in (commandline -opc)[2..-1]

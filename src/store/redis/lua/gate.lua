@@ -17,7 +17,7 @@
 
 local PAUSE = '<dBc0'
 
-local endings, grants = 12, 12 -- So many visits are ended, and handed over, in one call.
+local endings, grants = 8, 8 -- So many visits are ended, and handed over, in one call.
 
 -- One constructor: a table that grows field by field is copied again and again.
 local function read_visit(id, packed)

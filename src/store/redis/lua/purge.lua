@@ -5,7 +5,7 @@
 -- Returns DONE, 1 if the gate was known, and behind that something if that was only a portion of those
 -- who are here. Or AGAIN.
 
-local PORTION = 12
+local PORTION = 8
 
 local g = open(1)
 if g.error then return g.error end

@@ -8,7 +8,7 @@
 -- All of it is defined when it is needed.
 
 repair = function(g, state)
-  local PORTION, SLOTS = 20, 200
+  local PORTION, SLOTS = 10, 100
 
   local function begin_repair(g)
     redis.call('UNLINK', KEYS[g.at + 1], KEYS[g.at + 2], KEYS[g.at + 3], KEYS[g.at + 4])

@@ -6,7 +6,7 @@
 -- Returns DONE, how many, and behind that where to go on: a portion of those who were inside when it
 -- began. Nothing: that was all. Or AGAIN.
 
-local MARGIN, PORTION = 100000, 12
+local MARGIN, PORTION = 100000, 4
 
 local g = open(1)
 if g.error then return g.error end

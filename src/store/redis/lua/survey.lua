@@ -7,11 +7,21 @@
 --   1 doubles, as look.lua has them; more: ask for the next portion
 --   2 doubles: the time at this gate, visits, 1 if nothing but visits keeps it from being forgotten, 0 if its
 --     parts do not agree: then its visits are to be counted instead of what is said of them here
--- and, unless there is nothing of it,
 --   3 doubles: what has run out, of this portion: weight, holders, waiters, visits, leases expired,
 --     leases revoked, hand-overs missed, waiters abandoned
 --   4 rates   5 pauses, as look.lua has them
 --   6 the field of the only holder of a lock and its value, or nothing
+
+local read = redis.call('HMGET', KEYS[1], 'm', 'c', 't', 'p', 's')
+local meta, counted, tiers, paused = read[1], read[2] or string.rep('\0', 23 * 8), read[3] or '', read[4] or ''
+local is_sound = read[5] == SOUND
+if not meta then return nil end
+if string.byte(meta) ~= SCHEMA then
+  return redis.error_reply('AIRLOCKSCHEMA ' .. string.byte(meta) .. ' ' .. SCHEMA)
+end
+local _, META_FIELDS = struct.unpack(META, meta)
+if forgotten == 1 then return nil end
+local now = math.max(CLOCK + offset, last)
 
 local ended = { weight = 0, holders = 0, waiters = 0, visits = 0, expired = 0, revoked = 0, missed = 0,
   abandoned = 0 }
@@ -36,6 +46,7 @@ local function count_ended(packed)
   if gone then ended.visits = ended.visits + 1 end
 end
 
+local PORTION = 48 -- Of each set.
 local from = tonumber(ARGV[2]) * PORTION
 
 local function add_due(key, ids)
@@ -68,6 +79,8 @@ if is_sound and now >= next_due then
   end
 end
 
+local is_lock = limit ~= 0 and exclusive or 0
+
 local function only_holder()
   if not is_sound or is_lock == 0 or holders - ended.holders ~= 1 then return {} end
   local id = lone
@@ -89,10 +102,15 @@ local function pauses_in_force()
   return table.concat(kept)
 end
 
+local effective = limit
+if override >= 0 then effective = is_lock == 1 and math.min(override, limit) or override end
 local rated, is_rated = shown_tiers({ now = now, packed_tiers = tiers })
 local in_force = pauses_in_force()
+local is_quiet = in_force == '' and not is_rated and override < 0 and now - used >= IDLE
 return {
-  head(more, visits > ended.visits), rest(in_force == '' and not is_rated),
+  struct.pack('<ddddddddddddd', DONE, WALL, more, in_use, effective, override, holders, waiters, is_lock,
+    visits > ended.visits and disagree or 0, order, fence, quick) .. counted,
+  struct.pack('<dddd', now, visits, is_quiet and 1 or 0, is_sound and 1 or 0),
   struct.pack('<dddddddd', ended.weight, ended.holders, ended.waiters, ended.visits, ended.expired,
     ended.revoked, ended.missed, ended.abandoned),
   rated, in_force, only_holder(),

@@ -19,7 +19,7 @@ std::string Notifications::random_name() { return std::to_string(base::random64(
 Notifications::ChannelPtr Notifications::channel(const GateName& gate, bool make) {
   const bool sharded = topology_.has_slots() && can_shard_;
   const std::string_view tag = sharded ? gate.group() : "";
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   if (const auto found = channels_.find(tag); found != channels_.end()) return found->second;
   if (!make) return nullptr;
   if (channels_.size() >= kMostChannels) {
@@ -30,7 +30,7 @@ Notifications::ChannelPtr Notifications::channel(const GateName& gate, bool make
   std::string name = options_.prefix + ":wake:" + process_;
   if (sharded) name.append(":{").append(tag).append("}");
   return channels_[std::string(tag)] = std::make_shared<WakeChannel>(
-             std::move(name), sharded ? slot_of(tag) : Slot{0}, sharded);
+             std::move(name), sharded ? slot_of(tag) : HashSlot{0}, sharded);
 }
 
 // As messages carry it.
@@ -68,6 +68,15 @@ bool Notifications::confirm(const ChannelPtr& channel, const Deadline& deadline)
   const bool hears = node->subscription.confirm(channel, deadline);
   if (!node->subscription.can_shard()) can_shard_ = false;
   return hears;
+}
+
+void Notifications::listen(std::span<const GateName> gates, const Deadline& deadline) noexcept try {
+  std::map<ChannelPtr, std::size_t> askers;
+  for (const GateName& gate : gates) ++askers[channel(gate)];
+  for (const auto& [channel, count] : askers) {
+    if (count > 1 && !channel->watchers.is_listening()) (void)confirm(channel, deadline);
+  }
+} catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): whoever watches tries again
 }
 
 bool Notifications::watch_at(const ChannelPtr& channel, const std::string& key,
@@ -114,7 +123,7 @@ bool Notifications::await(const GateName& gate, const VisitorId& visitor,
 void Notifications::unwatch(const GateName& gate, const VisitorId& visitor) {
   const std::string key = key_of(gate, visitor);
   for (const std::string_view tag : {gate.group(), std::string_view()}) {
-    std::unique_lock lock(mutex_);
+    base::UniqueLock lock(mutex_);
     const auto found = channels_.find(tag);
     if (found == channels_.end()) continue;
     const ChannelPtr channel = found->second;
@@ -131,7 +140,7 @@ void Notifications::tell_own(const GateName& gate, const VisitorId& visitor) {
 void Notifications::flush() {
   std::vector<ChannelPtr> all;
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     for (const auto& [tag, channel] : channels_) all.push_back(channel);
   }
   for (const ChannelPtr& channel : all) {

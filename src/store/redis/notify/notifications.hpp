@@ -4,12 +4,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "airlock/store.hpp"
+#include "base/locks.hpp"
 #include "store/redis/call.hpp"
 #include "store/redis/notify/wake_channel.hpp"
 #include "store/redis/options.hpp"
@@ -93,6 +93,10 @@ class Notifications {
   [[nodiscard]] Expectation expect(const Request& request);
   [[nodiscard]] Expectation expect_all(std::span<const Request> requests);
 
+  // Before many questions that may put their visitors in line: subscribes where that saves several of
+  // them a round trip of their own, in watch().
+  void listen(std::span<const GateName> gates, const Deadline& deadline) noexcept;
+
   // `ask` tells the store where the visitor is heard, if `channel` is not empty, and returns false if
   // something has changed already. It is asked only if the visitor was not expected.
   using Ask = std::function<bool(std::string_view channel)>;
@@ -142,8 +146,9 @@ class Notifications {
   [[nodiscard]] static std::string random_name();
 
   std::atomic<bool> can_shard_ = true;
-  std::mutex mutex_;
-  std::map<std::string, ChannelPtr, std::less<>> channels_;  // By the tag of their slot.
+  base::StdMutex mutex_;
+  // By the tag of their slot.
+  std::map<std::string, ChannelPtr, std::less<>> channels_ AIRLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace airlock::redis

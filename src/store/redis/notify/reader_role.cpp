@@ -15,18 +15,18 @@ bool ReaderRole::is_for_thread() noexcept {
 }
 
 void ReaderRole::call_thread() const noexcept {
-  if (reader_ == Reader::nobody) thread_event_.signal();
+  if (reader_ == Reader::nobody) events_.thread.signal();
 }
 
 MessageStream* ReaderRole::take_over() noexcept {
   if (stream_ == nullptr || reader_ == Reader::sleeper) return nullptr;
-  sleeper_event_.reset();
-  if (std::exchange(reader_, Reader::sleeper) == Reader::thread) thread_event_.signal();
+  events_.sleeper.reset();
+  if (std::exchange(reader_, Reader::sleeper) == Reader::thread) events_.thread.signal();
   return stream_;
 }
 
 void ReaderRole::call_back() const noexcept {
-  if (reader_ == Reader::sleeper) sleeper_event_.signal();
+  if (reader_ == Reader::sleeper) events_.sleeper.signal();
 }
 
 }  // namespace airlock::redis

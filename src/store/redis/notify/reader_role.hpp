@@ -6,12 +6,19 @@ namespace airlock::redis {
 
 class MessageStream;
 
+// What the two that may read poll. Safe to use from any thread.
+struct ReaderEvents {
+  EventFd thread;
+  EventFd sleeper;
+};
+
 // Who reads the stream of a subscription: at most one thread at a time, and where nobody is to be told
 // nobody, so that the subscription's thread looks once a second. notifications.hpp draws the states.
-//
-// Where nothing else is said, the caller has the subscription's lock.
+// Guarded by the subscription's lock.
 class ReaderRole {
  public:
+  explicit ReaderRole(const ReaderEvents& events) noexcept : events_(events) {}
+
   // From open() to close() the stream may be taken over. After close() a sleeper may still have it,
   // and is on its way to hand it back.
   void open(MessageStream& stream) noexcept { stream_ = &stream; }
@@ -27,17 +34,12 @@ class ReaderRole {
   void hand_back() noexcept { reader_ = Reader::nobody; }
   void call_back() const noexcept;  // Asks for it.
 
-  // What the two poll; safe to use from any thread.
-  [[nodiscard]] const EventFd& thread_event() const noexcept { return thread_event_; }
-  [[nodiscard]] const EventFd& sleeper_event() const noexcept { return sleeper_event_; }
-
  private:
   enum class Reader { nobody, thread, sleeper };
 
   Reader reader_ = Reader::nobody;
   MessageStream* stream_ = nullptr;
-  const EventFd thread_event_;
-  const EventFd sleeper_event_;
+  const ReaderEvents& events_;
 };
 
 }  // namespace airlock::redis

@@ -29,11 +29,11 @@ Subscription::Subscription(Pool& pool, Options options)
 
 void Subscription::tell_to_stop() noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
-  reader_.thread_event().signal();
+  events_.thread.signal();
 }
 
 void Subscription::stop() noexcept {
@@ -47,16 +47,15 @@ void Subscription::retire() noexcept {
   if (thread_.joinable()) thread_.detach();
 }
 
-// REQUIRES: the mutex.
 void Subscription::start() {
   changed_.notify_all();
-  reader_.thread_event().signal();
+  events_.thread.signal();
   if (thread_.joinable()) return;
   thread_ = base::start_thread("airlock-redis", [this, owner = owner_.lock()] { run(); });
 }
 
 bool Subscription::confirm(const std::shared_ptr<WakeChannel>& target, const Deadline& deadline) {
-  std::unique_lock lock(mutex_);
+  base::UniqueLock lock(mutex_);
   if (stopping_) return false;
   const ChannelPtr channel = channels_.find_or_add(target);
   if (channel->state == State::listening) return true;
@@ -66,32 +65,33 @@ bool Subscription::confirm(const std::shared_ptr<WakeChannel>& target, const Dea
 }
 
 void Subscription::flush(const WakeChannel& channel, const Deadline& deadline) {
-  std::unique_lock lock(mutex_);
+  base::UniqueLock lock(mutex_);
   if (!channels_.is_listening(channel.name)) return;
   const std::uint64_t seen = flushes_;
   lock.unlock();
   Commands commands;
   commands.add_all({channel.sharded ? "SPUBLISH" : "PUBLISH", channel.name, kFlush});
-  (void)pool_.take(deadline)->ask(commands, deadline);
+  (void)pool_.take(0, deadline)->ask(commands, deadline);
   attend();
   lock.lock();
-  changed_.wait_until(lock, deadline.at(),
-                      [&] { return flushes_ != seen || !channels_.is_listening(channel.name); });
+  changed_.wait_until(lock, deadline.at(), [&]() AIRLOCK_REQUIRES(mutex_) {
+    return flushes_ != seen || !channels_.is_listening(channel.name);
+  });
 }
 
 bool Subscription::is_needed() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   return !stopping_ && !channels_.is_empty();
 }
 
 Subscription::ChannelPtr Subscription::find(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   return channels_.find(name);
 }
 
 void Subscription::set(SubscribedChannel& channel, State state) {
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     channel.state = state;
   }
   changed_.notify_all();
@@ -100,7 +100,7 @@ void Subscription::set(SubscribedChannel& channel, State state) {
 // Nothing is heard there any more: who waits for it must ask.
 void Subscription::end(const ChannelPtr& channel) {
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     channels_.end(channel);
   }
   changed_.notify_all();
@@ -108,52 +108,57 @@ void Subscription::end(const ChannelPtr& channel) {
 }
 
 void Subscription::run() {
-  std::unique_lock lock(mutex_);
+  base::UniqueLock lock(mutex_);
   while (!stopping_) {
-    changed_.wait(lock, [this] { return !channels_.is_empty() || stopping_; });
-    if (!stopping_) listen_once(lock);
+    changed_.wait(lock,
+                  [this]() AIRLOCK_REQUIRES(mutex_) { return !channels_.is_empty() || stopping_; });
+    if (stopping_) return;
+    lock.unlock();
+    const bool connected = listen_once();
+    lock.lock();
+    if (connected) continue;
+    changed_.wait_for(lock, kBackOff / 2 + (base::random64() % 1024) * kBackOff / 2048,
+                      [this]() AIRLOCK_REQUIRES(mutex_) { return stopping_; });
   }
 }
 
 // One stream, from its opening to its end.
-void Subscription::listen_once(std::unique_lock<std::mutex>& lock) {
-  lock.unlock();
+bool Subscription::listen_once() {
   std::optional<MessageStream> stream;
   try {
     stream.emplace(pool_.open(Deadline(options_.timeout)), options_.timeout);
-    lock.lock();
-    reader_.open(*stream);
-    lock.unlock();
+    open_stream(*stream);
     listen(*stream);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): tried again when somebody wants it
   }
-  lock.lock();
-  close_stream(lock);
-  const std::vector<ChannelPtr> ended = channels_.all();
-  lock.unlock();
+  const std::vector<ChannelPtr> ended = close_stream();
   const bool connected = stream.has_value();
   stream.reset();
   primary_.stop();
   for (const ChannelPtr& channel : ended) end(channel);
-  lock.lock();
-  if (connected) return;
-  changed_.wait_for(lock, kBackOff / 2 + (base::random64() % 1024) * kBackOff / 2048,
-                    [this] { return stopping_; });
+  return connected;
+}
+
+void Subscription::open_stream(MessageStream& stream) {
+  const base::LockGuard lock(mutex_);
+  reader_.open(stream);
 }
 
 // Returns when nobody but the thread uses it.
-void Subscription::close_stream(std::unique_lock<std::mutex>& lock) {
+std::vector<Subscription::ChannelPtr> Subscription::close_stream() {
+  base::UniqueLock lock(mutex_);
   reader_.close();
-  changed_.wait(lock, [this] { return !reader_.is_taken_over(); });
+  changed_.wait(lock, [this]() AIRLOCK_REQUIRES(mutex_) { return !reader_.is_taken_over(); });
+  return channels_.all();
 }
 
 bool Subscription::is_for_thread() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   return reader_.is_for_thread();
 }
 
 bool Subscription::wait_for_events(const MessageStream& stream, std::chrono::milliseconds at_most) {
-  const EventFd& event = reader_.thread_event();
+  const EventFd& event = events_.thread;
   std::array<pollfd, 3> waiting = {{{is_for_thread() ? stream.fd() : -1, POLLIN, 0},
                                     {event.fd(), POLLIN, 0},
                                     {primary_.fd(), POLLIN, 0}}};
@@ -168,14 +173,14 @@ void Subscription::listen(MessageStream& stream) {
   while (is_needed()) {
     subscribe(stream);
     if (wait_for_events(stream, 1s)) {
-      const std::lock_guard lock(exchanging_);
+      const base::LockGuard lock(exchanging_);
       receive(stream);
     }
     check_primary();
     const auto now = Deadline::Clock::now();
     if (now - last_check < 1s) continue;
     last_check = now;
-    const std::lock_guard lock(exchanging_);
+    const base::LockGuard lock(exchanging_);
     end_idle(stream);
     receive(stream);
     stream.check_heartbeat();
@@ -184,29 +189,28 @@ void Subscription::listen(MessageStream& stream) {
 
 void Subscription::check_primary() {
   if (!primary_.has_changed()) return;
-  pool_.drop_idle();
+  pool_.reconnect();
   throw unavailable("another server is the primary now");
 }
 
 void Subscription::subscribe(MessageStream& stream) {
   std::vector<ChannelPtr> wanted;
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     wanted = channels_.wanted();
   }
   if (wanted.empty()) return;
-  const std::lock_guard lock(exchanging_);
+  const base::LockGuard lock(exchanging_);
   for (const ChannelPtr& channel : wanted) {
     set(*channel, State::asked);
     stream.subscribe(channel);
   }
 }
 
-// REQUIRES: exchanging_.
 void Subscription::end_idle(MessageStream& stream) {
   std::vector<ChannelPtr> unneeded;
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     unneeded = channels_.unneeded(Deadline::Clock::now(), kLinger);
   }
   for (const ChannelPtr& channel : unneeded) {
@@ -217,7 +221,6 @@ void Subscription::end_idle(MessageStream& stream) {
 
 // --- what arrives ---
 
-// REQUIRES: exchanging_.
 void Subscription::receive(MessageStream& stream) {
   stream.receive([&](const Reply& message) { handle(stream, message); });
 }
@@ -234,7 +237,7 @@ void Subscription::handle_error(MessageStream& stream, std::string_view error) {
 
 void Subscription::tell(WakeChannel& channel, const std::string& payload) {
   if (payload == kFlush) {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     ++flushes_;
     changed_.notify_all();
   } else if (!options_.hears || options_.hears()) {
@@ -264,14 +267,14 @@ void Subscription::handle(MessageStream& stream, const Reply& message) {
 // --- a thread that sleeps and reads ---
 
 void Subscription::attend() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   reader_.call_back();
   reader_.call_thread();
 }
 
 // Null: the thread reads.
 MessageStream* Subscription::take_over(const WakeChannel& channel) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   MessageStream* const stream =
       channels_.has_one_to_tell(channel.name) ? reader_.take_over() : nullptr;
   if (stream == nullptr) reader_.call_thread();
@@ -280,7 +283,7 @@ MessageStream* Subscription::take_over(const WakeChannel& channel) {
 
 void Subscription::hand_back() noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     reader_.hand_back();
     if (!channels_.has_nobody_to_tell()) reader_.call_thread();
   }
@@ -294,7 +297,7 @@ bool Subscription::sleep(const WakeChannel& channel, Sleeper& sleeper, Clock& cl
     std::atomic<bool> woken = false;
     const auto on_wake = [&, own = std::this_thread::get_id()] {
       woken = true;
-      if (std::this_thread::get_id() != own) reader_.sleeper_event().signal();
+      if (std::this_thread::get_id() != own) events_.sleeper.signal();
     };
     if (sleeper.park(std::ref(on_wake))) {
       read_until(woken, *stream, clock, deadline);
@@ -314,14 +317,13 @@ void Subscription::read_until(const std::atomic<bool>& woken, MessageStream& str
   while (!woken) {
     const Duration left = std::min<Duration>(deadline - clock.now(), 1s);
     if (left <= Duration(0)) return;
-    std::array<pollfd, 2> waiting = {
-        {{stream.fd(), POLLIN, 0}, {reader_.sleeper_event().fd(), POLLIN, 0}}};
+    std::array<pollfd, 2> waiting = {{{stream.fd(), POLLIN, 0}, {events_.sleeper.fd(), POLLIN, 0}}};
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
     (void)poll(waiting.data(), waiting.size(), static_cast<int>(ms.count()));
     if (waiting[1].revents != 0) return;
     if (waiting[0].revents == 0) continue;
-    const std::unique_lock lock(exchanging_, std::try_to_lock);
-    if (!lock) return;
+    if (!exchanging_.try_lock()) return;
+    const base::LockGuard lock(exchanging_, std::adopt_lock);
     receive(stream);
   }
 } catch (const std::exception&) {

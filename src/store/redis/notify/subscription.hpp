@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/locks.hpp"
 #include "store/redis/notify/channel_table.hpp"
 #include "store/redis/notify/message_stream.hpp"
 #include "store/redis/notify/primary_watch.hpp"
@@ -46,7 +47,7 @@ class Subscription {
   [[nodiscard]] bool confirm(const std::shared_ptr<WakeChannel>& target, const Deadline& deadline);
 
   // There is a callback to call: from now on the thread reads.
-  void attend();
+  void attend() AIRLOCK_EXCLUDES(mutex_);
 
   // The calling thread sleeps until a message of `channel` or another thread wakes it, or until the
   // deadline. Returns whether it was woken with news.
@@ -64,47 +65,50 @@ class Subscription {
   using State = SubscribedChannel::State;
 
   // The thread.
-  void start();
+  void start() AIRLOCK_REQUIRES(mutex_);
   void run();
-  void listen_once(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool listen_once() AIRLOCK_EXCLUDES(mutex_);  // Whether there was a connection.
   void listen(MessageStream& stream);
-  void close_stream(std::unique_lock<std::mutex>& lock);
+  void open_stream(MessageStream& stream) AIRLOCK_EXCLUDES(mutex_);
+  // What was subscribed to.
+  [[nodiscard]] std::vector<ChannelPtr> close_stream() AIRLOCK_EXCLUDES(mutex_);
   void subscribe(MessageStream& stream);
-  void end_idle(MessageStream& stream);
+  void end_idle(MessageStream& stream) AIRLOCK_REQUIRES(exchanging_);
   void check_primary();
   // Whether the stream has something for the thread to read.
   [[nodiscard]] bool wait_for_events(const MessageStream& stream,
                                      std::chrono::milliseconds at_most);
-  [[nodiscard]] bool is_needed();
-  [[nodiscard]] bool is_for_thread();
-  void tell_to_stop() noexcept;
+  [[nodiscard]] bool is_needed() AIRLOCK_EXCLUDES(mutex_);
+  [[nodiscard]] bool is_for_thread() AIRLOCK_EXCLUDES(mutex_);
+  void tell_to_stop() noexcept AIRLOCK_EXCLUDES(mutex_);
 
   // What arrives, whoever reads it.
-  void receive(MessageStream& stream);
+  void receive(MessageStream& stream) AIRLOCK_REQUIRES(exchanging_);
   void handle(MessageStream& stream, const Reply& message);
   void handle_error(MessageStream& stream, std::string_view error);
   void tell(WakeChannel& channel, const std::string& payload);
-  void end(const ChannelPtr& channel);
-  void set(SubscribedChannel& channel, State state);
-  [[nodiscard]] ChannelPtr find(std::string_view name);
+  void end(const ChannelPtr& channel) AIRLOCK_EXCLUDES(mutex_);
+  void set(SubscribedChannel& channel, State state) AIRLOCK_EXCLUDES(mutex_);
+  [[nodiscard]] ChannelPtr find(std::string_view name) AIRLOCK_EXCLUDES(mutex_);
 
   // A thread that sleeps and reads.
-  [[nodiscard]] MessageStream* take_over(const WakeChannel& channel);
+  [[nodiscard]] MessageStream* take_over(const WakeChannel& channel) AIRLOCK_EXCLUDES(mutex_);
   void read_until(const std::atomic<bool>& woken, MessageStream& stream, Clock& clock,
                   Instant deadline) noexcept;
-  void hand_back() noexcept;
+  void hand_back() noexcept AIRLOCK_EXCLUDES(mutex_);
 
   Pool& pool_;
   const Options options_;
 
-  std::mutex mutex_;  // Of all that follows until exchanging_.
-  std::condition_variable changed_;
-  ChannelTable channels_;
-  ReaderRole reader_;
-  bool stopping_ = false;
-  std::uint64_t flushes_ = 0;
+  base::StdMutex exchanging_;  // Of who uses the stream. Taken before mutex_.
 
-  std::mutex exchanging_;  // Of who uses the stream. Taken before mutex_.
+  base::StdMutex mutex_;
+  std::condition_variable changed_;
+  ChannelTable channels_ AIRLOCK_GUARDED_BY(mutex_);
+  const ReaderEvents events_;
+  ReaderRole reader_ AIRLOCK_GUARDED_BY(mutex_){events_};
+  bool stopping_ AIRLOCK_GUARDED_BY(mutex_) = false;
+  std::uint64_t flushes_ AIRLOCK_GUARDED_BY(mutex_) = 0;
 
   PrimaryWatch primary_;  // Of the thread alone.
   std::atomic<bool> can_shard_ = true;

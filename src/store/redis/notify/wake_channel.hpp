@@ -1,10 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "base/locks.hpp"
 #include "store/redis/notify/watchers.hpp"
 #include "store/redis/slot.hpp"
 
@@ -17,27 +17,27 @@ struct Node;
 // share one.
 class WakeChannel {
  public:
-  WakeChannel(std::string its_name, Slot of, bool is_sharded)
+  WakeChannel(std::string its_name, HashSlot of, bool is_sharded)
       : name(std::move(its_name)), slot(of), sharded(is_sharded) {}
 
   const std::string name;
-  const Slot slot;
+  const HashSlot slot;
   const bool sharded;  // SSUBSCRIBE rather than SUBSCRIBE.
   Watchers watchers;
 
   // Where it was last said that this process listens; the slot may have moved since then.
   void set_node(const std::shared_ptr<Node>& node) {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     node_ = node;
   }
   [[nodiscard]] std::shared_ptr<Node> node() const {
-    const std::lock_guard lock(mutex_);
+    const base::LockGuard lock(mutex_);
     return node_.lock();
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::weak_ptr<Node> node_;
+  mutable base::StdMutex mutex_;
+  std::weak_ptr<Node> node_ AIRLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace airlock::redis

@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/locks.hpp"
+
 namespace airlock::redis {
 
 bool Watchers::expect(const std::string& key, Duration patience) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   if (!listening_) return false;
   Watcher& watcher = watchers_[key];
   watcher.has_news = false;
@@ -18,7 +20,7 @@ bool Watchers::expect(const std::string& key, Duration patience) {
 }
 
 Watchers::Known Watchers::watch_expected(const std::string& key, std::function<void()>& changed) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   const auto found = watchers_.find(key);
   if (!listening_ || found == watchers_.end()) return Known::unknown;
   if (found->second.has_news) {
@@ -32,27 +34,20 @@ Watchers::Known Watchers::watch_expected(const std::string& key, std::function<v
 }
 
 void Watchers::add(const std::string& key, std::function<void()> changed) {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   watchers_[key].changed.swap(changed);
   note_size();
 }
 
 void Watchers::remove(const std::string& key) {
   std::function<void()> unused;  // May own anything: destroyed unlocked.
-  std::unique_lock lock(mutex_);
+  const base::LockGuard lock(mutex_);
   if (const auto found = watchers_.find(key); found != watchers_.end()) {
     unused.swap(found->second.changed);
     watchers_.erase(found);
     note_size();
   }
-  ran_.wait(lock, [&] { return !runs_elsewhere(key); });
-}
-
-bool Watchers::runs_elsewhere(const std::string& key) const noexcept {
-  for (const Running* at = running_; at != nullptr; at = at->next) {
-    if (at->key == key) return at->caller != std::this_thread::get_id();
-  }
-  return false;
+  runner_.wait(mutex_, key);
 }
 
 void Watchers::tell(const std::string& key) { finish(key, true); }
@@ -62,7 +57,7 @@ void Watchers::tell_own(const std::string& key) {
 }
 
 void Watchers::finish(const std::string& key, bool keep_news) {
-  std::unique_lock lock(mutex_);
+  const base::LockGuard lock(mutex_);
   const auto found = watchers_.find(key);
   if (found == watchers_.end()) return;
   if (!found->second.changed && keep_news) {
@@ -72,28 +67,11 @@ void Watchers::finish(const std::string& key, bool keep_news) {
   std::function<void()> changed = std::move(found->second.changed);
   watchers_.erase(found);
   note_size();
-  if (changed) call(key, std::move(changed), lock);
-}
-
-void Watchers::call(const std::string& key, std::function<void()> changed,
-                    std::unique_lock<std::mutex>& lock) noexcept {
-  Running running{key, std::this_thread::get_id(), running_};
-  running_ = &running;
-  lock.unlock();
-  try {
-    changed();
-    changed = nullptr;
-  } catch (...) {  // NOLINT(bugprone-empty-catch): the step it hears of is done
-  }
-  lock.lock();
-  Running** place = &running_;
-  while (*place != &running) place = &(*place)->next;
-  *place = running.next;
-  ran_.notify_all();
+  if (changed) runner_.run(mutex_, key, changed);
 }
 
 void Watchers::tell_all() {
-  std::unique_lock lock(mutex_);
+  const base::LockGuard lock(mutex_);
   listening_ = false;
   std::vector<std::pair<std::string, std::function<void()>>> due;
   for (auto& [key, watcher] : watchers_) {
@@ -101,16 +79,21 @@ void Watchers::tell_all() {
   }
   watchers_.clear();
   note_size();
-  for (auto& [key, changed] : due) call(key, std::move(changed), lock);
+  for (auto& [key, changed] : due) runner_.run(mutex_, key, changed);
 }
 
 void Watchers::listen() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   listening_ = true;
 }
 
+bool Watchers::is_listening() {
+  const base::LockGuard lock(mutex_);
+  return listening_;
+}
+
 bool Watchers::has_any() {
-  const std::lock_guard lock(mutex_);
+  const base::LockGuard lock(mutex_);
   const auto now = Clock::now();
   std::erase_if(watchers_, [&](const auto& entry) {
     return !entry.second.changed && entry.second.expected_until < now;

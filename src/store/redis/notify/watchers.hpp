@@ -2,14 +2,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <unordered_map>
 
 #include "airlock/duration.hpp"
+#include "store/callback_runner.hpp"
 
 namespace airlock::redis {
 
@@ -38,6 +36,7 @@ class Watchers {
   void tell_all();
 
   void listen();  // From now on messages arrive.
+  [[nodiscard]] bool is_listening();
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool is_empty() const noexcept { return size_ == 0; }
   // Forgets those that expected and never came; whether anybody is left.
@@ -50,25 +49,16 @@ class Watchers {
     bool has_news = false;
     Clock::time_point expected_until;
   };
-  struct Running {
-    const std::string& key;
-    std::thread::id caller;
-    Running* next;
-  };
   using Map = std::unordered_map<std::string, Watcher>;
 
   void finish(const std::string& key, bool keep_news);
-  void call(const std::string& key, std::function<void()> changed,
-            std::unique_lock<std::mutex>& lock) noexcept;
-  [[nodiscard]] bool runs_elsewhere(const std::string& key) const noexcept;
-  void note_size() noexcept { size_ = watchers_.size(); }
+  void note_size() noexcept AIRLOCK_REQUIRES(mutex_) { size_ = watchers_.size(); }
 
-  std::mutex mutex_;
-  std::condition_variable ran_;
-  Map watchers_;
+  base::Mutex mutex_;
+  internal::CallbackRunner<std::string> runner_ AIRLOCK_GUARDED_BY(mutex_);
+  Map watchers_ AIRLOCK_GUARDED_BY(mutex_);
   std::atomic<std::size_t> size_ = 0;
-  Running* running_ = nullptr;
-  bool listening_ = false;
+  bool listening_ AIRLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace airlock::redis

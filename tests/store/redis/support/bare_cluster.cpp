@@ -12,7 +12,7 @@ constexpr const char* kHost = "127.0.0.1";
 BareCluster::BareCluster(std::size_t nodes, std::chrono::milliseconds round_trip)
     : ports_(2 * nodes) {
   const auto first_slot = [&](std::size_t i) {
-    return std::to_string((i * redis::kSlots + nodes - 1) / nodes);
+    return std::to_string((i * redis::kHashSlots + nodes - 1) / nodes);
   };
   for (std::size_t i = 0; i < nodes; ++i) {
     const redis::Address address{.host = kHost, .port = ports_[i].number()};
@@ -57,7 +57,7 @@ void BareCluster::wait_until_ready() {
     wait_until("every node knows all slots", [&] {
       const std::string info = node->try_command({"CLUSTER", "INFO"});
       return value_of("cluster_state", info) == "ok" &&
-             value_of("cluster_slots_ok", info) == std::to_string(redis::kSlots) &&
+             value_of("cluster_slots_ok", info) == std::to_string(redis::kHashSlots) &&
              value_of("cluster_known_nodes", info) == std::to_string(nodes_.size());
     });
   }
@@ -73,7 +73,7 @@ std::string BareCluster::uri(const std::string& options) const {
 }
 
 std::size_t BareCluster::owner_of(std::string_view tag) const {
-  return redis::slot_of(tag) * nodes_.size() / redis::kSlots;
+  return redis::slot_of(tag) * nodes_.size() / redis::kHashSlots;
 }
 
 std::string BareCluster::tag_at(std::size_t node) {

@@ -129,9 +129,24 @@ void ChaosProxy::pass_request(Pair& pair) {
   ++requests_;
   if (fault_ == Fault::hold_request && strikes()) {
     ++faults_;
-    return;
+    pair.holds_requests = true;
   }
-  send_all(pair.server, {buffer.data(), static_cast<std::size_t>(got)});
+  if (pair.holds_requests) return;
+  pass_until_cut(pair, pair.server, {buffer.data(), static_cast<std::size_t>(got)},
+                 request_bytes_left_);
+}
+
+void ChaosProxy::pass_until_cut(Pair& pair, int to, std::string_view bytes,
+                                std::atomic<std::int64_t>& left) {
+  const std::int64_t most = left;
+  if (most < 0) return send_all(to, bytes);
+  send_all(to, bytes.substr(0, static_cast<std::size_t>(most)));
+  if (most > static_cast<std::int64_t>(bytes.size())) {
+    left = most - static_cast<std::int64_t>(bytes.size());
+  } else {
+    left = -1;
+    close_pair(pair);
+  }
 }
 
 void ChaosProxy::pass_reply(Pair& pair) {
@@ -144,6 +159,7 @@ void ChaosProxy::pass_reply(Pair& pair) {
   const ssize_t got = recv(pair.server, buffer.data(), buffer.size(), 0);
   if (got <= 0) return close_pair(pair);
   const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+  if (pair.holds_replies) return;
   switch (fault) {
     case Fault::lose_one:
       fault_ = Fault::none;
@@ -151,6 +167,7 @@ void ChaosProxy::pass_reply(Pair& pair) {
     case Fault::lose_reply:
       return close_pair(pair);
     case Fault::hold_reply:
+      pair.holds_replies = true;
       return;
     case Fault::single_bytes:
       for (std::size_t i = 0; i < bytes.size(); ++i) send_all(pair.client, bytes.substr(i, 1));
@@ -160,7 +177,7 @@ void ChaosProxy::pass_reply(Pair& pair) {
     case Fault::endless_array:
       return send_all(pair.client, "*2147483647\r\n");
     default:
-      return send_all(pair.client, bytes);
+      return pass_until_cut(pair, pair.client, bytes, reply_bytes_left_);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,8 +32,8 @@ class ChaosProxy {
     none,
     lose_reply,     // The connection ends instead.
     lose_one,       // The same, once.
-    hold_reply,     // Nothing comes, the connection stays.
-    hold_request,   // Nothing arrives, the connection stays.
+    hold_reply,     // Nothing comes any more, the connection stays.
+    hold_request,   // Nothing arrives any more, the connection stays.
     single_bytes,   // Byte by byte.
     garbage,        // Something else comes instead.
     endless_array,  // An array that announces two billion elements.
@@ -46,6 +47,9 @@ class ChaosProxy {
     fault_ = fault;
   }
   void cut_all() noexcept { ++cuts_; }
+  // So many bytes still pass on their way to the client, or to the server; then the connection ends, once.
+  void cut_reply_after(std::int64_t bytes) noexcept { reply_bytes_left_ = bytes; }
+  void cut_request_after(std::int64_t bytes) noexcept { request_bytes_left_ = bytes; }
 
   // A partition: for so long nothing passes that a process sends, nothing that it is sent, or neither.
   // Its connections stay, and what was held back goes on afterwards, as with TCP.
@@ -64,6 +68,8 @@ class ChaosProxy {
     int server;
     pid_t process;  // Of the client.
     bool open = true;
+    bool holds_requests = false;
+    bool holds_replies = false;
     TimePoint sleeps_until = {};
   };
   struct Isolation {
@@ -76,6 +82,7 @@ class ChaosProxy {
   void pass_request(Pair& pair);
   void pass_reply(Pair& pair);
   void close_pair(Pair& pair);
+  void pass_until_cut(Pair& pair, int to, std::string_view bytes, std::atomic<std::int64_t>& left);
   [[nodiscard]] bool passes(const Pair& pair, Way way, TimePoint now);
   [[nodiscard]] bool strikes();
   [[nodiscard]] std::uint64_t roll();
@@ -88,6 +95,8 @@ class ChaosProxy {
   std::atomic<Fault> fault_ = Fault::none;
   std::atomic<unsigned> percent_ = 100;
   std::atomic<std::uint64_t> cuts_ = 0;
+  std::atomic<std::int64_t> reply_bytes_left_ = -1;  // -1: no end.
+  std::atomic<std::int64_t> request_bytes_left_ = -1;
   std::atomic<std::uint64_t> requests_ = 0;
   std::atomic<std::uint64_t> connections_ = 0;
   std::uint64_t cuts_seen_ = 0;

@@ -9,7 +9,7 @@
 #include "airlock/request.hpp"
 
 namespace airlock::model {
-namespace granting_detail {
+namespace granted_answer_detail {
 
 // Makes a value where it is to be, without a copy on the way.
 template <typename Make>
@@ -20,14 +20,14 @@ struct InPlace {
   operator std::invoke_result_t<Make>() const { return make(); }
 };
 
-}  // namespace granting_detail
+}  // namespace granted_answer_detail
 
 // The answer to a request that is granted. Field by field: a copy in wide words of what was just
 // written in narrow ones waits for them.
-[[nodiscard]] inline Answer granting(StoreId store, const Request& request, Fence fence,
-                                     std::uint64_t place, std::uint32_t taken,
-                                     const RateInfo& rate) {
-  Answer answer(std::in_place_type<Granted>, granting_detail::InPlace{[&] {
+[[nodiscard]] inline Answer granted_answer(StoreId store, const Request& request, Fence fence,
+                                           std::uint64_t place, std::uint32_t taken,
+                                           const RateInfo& rate) {
+  Answer answer(std::in_place_type<Granted>, granted_answer_detail::InPlace{[&] {
                   return Granted{.token = {store, request.gate, request.visitor, fence, place}};
                 }});
   Granted& granted = *std::get_if<Granted>(&answer);

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "model/granting.hpp"
+#include "model/granted_answer.hpp"
 #include "model/rates.hpp"
 #include "model/tiers.hpp"
 #include "model/visits.hpp"
 
-// The members of Shard that a question begins with, and all that most questions to a rate need:
-// inline in the step of a store.
+// The part of Shard::admit() that is inline in the step of a store: what every question begins with, and
+// all that most questions to a rate alone need.
 
 namespace airlock::model {
 
@@ -19,13 +19,13 @@ inline At<Gate> Shard::open(const GateName& name, std::uint32_t hash, StepContex
 }
 
 // Whether one rate is all that is asked for.
-[[nodiscard]] inline bool asks_one_rate(const Request& request) noexcept {
+[[nodiscard]] inline bool is_rate_only(const Request& request) noexcept {
   return request.rates.size() == 1 && !request.permits && request.mode == RateMode::take &&
          request.dedupe == Duration(0) && !request.line.returning;
 }
 
 // Nobody at the gate, no pause and no line: the tier alone decides.
-inline bool Shard::takes(At<Gate> gate, Payment& payment, Micros now) {
+inline bool Shard::try_take(At<Gate> gate, Payment& payment, Micros now) {
   if (gate->visits != 0 || gate->pauses != kNone) return false;
   Tier* const tier = find_tier(*gate, payment.rate());
   if (tier == nullptr || !payment.take(*tier, now)) return false;
@@ -34,9 +34,9 @@ inline bool Shard::takes(At<Gate> gate, Payment& payment, Micros now) {
 }
 
 // The answer to what was taken; needs nothing of the shard.
-[[nodiscard]] inline Answer answer_to(const Request& request, StoreId store,
-                                      const Payment& payment) {
-  return granting(store, request, 0, 0, request.cost, payment.info());
+[[nodiscard]] inline Answer answer_to_payment(const Request& request, StoreId store,
+                                              const Payment& payment) {
+  return granted_answer(store, request, 0, 0, request.cost, payment.info());
 }
 
 }  // namespace airlock::model

@@ -1,8 +1,11 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "airlock/error.hpp"
 #include "airlock/testing.hpp"
@@ -10,8 +13,8 @@
 #include "store/support/temp_dir.hpp"
 #include "testing/stepped_clock.hpp"
 
-// Locks and mappings of a file on another host are not shared with it. Such a file system is seldom at
-// hand, so the kernel's answer is changed on its way to the store.
+// Locks and mappings of a file on another host are not shared with it, and some file systems cannot reserve
+// memory. They are seldom at hand, so the kernel's answer is changed on its way to the store.
 
 static long pretended_type = 0;
 
@@ -19,6 +22,14 @@ extern "C" int fstatfs(int fd, struct statfs* where) noexcept {
   const auto status = static_cast<int>(syscall(SYS_fstatfs, fd, where));
   if (pretended_type != 0) where->f_type = pretended_type;
   return status;
+}
+
+static bool cannot_reserve = false;
+
+extern "C" int fallocate(int fd, int mode, off_t offset, off_t length) {
+  if (!cannot_reserve) return static_cast<int>(syscall(SYS_fallocate, fd, mode, offset, length));
+  errno = EOPNOTSUPP;
+  return -1;
 }
 
 namespace airlock {
@@ -48,6 +59,14 @@ TEST(ShmNetworkFileSystem, AnyOtherIsNot) {
   for (const long type : {0x01021994L /* tmpfs */, 0xEF53L /* ext4 */, 0x794C7630L /* overlay */}) {
     EXPECT_EQ(refusal(type), "") << std::hex << type;
   }
+}
+
+TEST(ShmFileSystemThatCannotReserve, IsRefusedAndNotCalledFull) {
+  cannot_reserve = true;
+  const std::string refused = refusal(0);
+  cannot_reserve = false;
+  EXPECT_THAT(refused, ::testing::HasSubstr("cannot reserve memory"));
+  EXPECT_EQ(refusal(0), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
--- hold.lua: who a lease ends with: disown (nobody; the token may travel) or adopt (this process).
+-- set_hold.lua: who a lease ends with: disown (nobody; the token may travel) or adopt (this process).
 --
 -- KEYS[1..5] the gate
 -- ARGV[1] seed   ARGV[2] visitor   ARGV[3] fence   ARGV[4] 0 adopt, 1 disown

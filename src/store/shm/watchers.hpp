@@ -1,23 +1,21 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "airlock/name.hpp"
 #include "airlock/token.hpp"
+#include "store/callback_runner.hpp"
 
 namespace airlock::shm {
 
 // The callbacks of this process, each for one visitor at one gate, each called at most once. Every
 // one has a number, by which other processes refer to it. Safe to use from any thread.
-class Watches {
+class Watchers {
  public:
   // `changed` takes the place of what was there and is that afterwards, to be destroyed by the caller
   // when it holds no lock.
@@ -33,24 +31,19 @@ class Watches {
 
  private:
   using Key = std::pair<VisitorId, std::string>;
-  struct Watch {
+  struct Watcher {
     Key key;
     std::function<void()> changed;
   };
-  struct Running {
-    Key key;
-    std::thread::id caller;
-    Running* next;
-  };
 
-  [[nodiscard]] bool runs_elsewhere(const Key& key) const noexcept;
+  [[nodiscard]] std::size_t size();
 
-  std::mutex mutex_;
-  std::condition_variable ran_;
-  std::map<Key, std::uint32_t> numbers_;
-  std::vector<Watch> watches_;  // By number; the function is empty where there is none.
-  std::vector<std::uint32_t> unused_;
-  Running* running_ = nullptr;
+  base::Mutex mutex_;
+  internal::CallbackRunner<Key> runner_ AIRLOCK_GUARDED_BY(mutex_);
+  std::map<Key, std::uint32_t> numbers_ AIRLOCK_GUARDED_BY(mutex_);
+  // By number; the function is empty where there is none.
+  std::vector<Watcher> watchers_ AIRLOCK_GUARDED_BY(mutex_);
+  std::vector<std::uint32_t> unused_ AIRLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace airlock::shm
