@@ -47,6 +47,36 @@ std::string shown_uri(std::string uri) {
   return uri;
 }
 
+// What the command line leaves open is as the file says.
+struct Arguments {
+  std::string config;
+  std::string store;
+  std::vector<std::string> listen;
+  unsigned threads = 0;
+  bool checks = false;
+};
+
+Endpoint listen_option(const std::string& text) {
+  try {
+    return parse_endpoint(text);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(std::string("--listen ") + error.what());
+  }
+}
+
+Options options_of(const Arguments& arguments) {
+  Options options;
+  options.config =
+      arguments.config.empty() ? std::make_shared<Config>() : load_config(arguments.config);
+  const Config& config = *options.config;
+  options.store = !arguments.store.empty() ? arguments.store : config.store.value_or("shm:");
+  options.threads = arguments.threads != 0 ? arguments.threads : config.threads.value_or(0);
+  std::vector<std::string> listen = arguments.listen.empty() ? config.listen : arguments.listen;
+  if (listen.empty() && !arguments.checks) listen.push_back(default_socket());
+  for (const std::string& each : listen) options.listen.push_back(listen_option(each));
+  return options;
+}
+
 int serve(const Options& options) {
   prepare_signals();
   Server server(options);
@@ -58,29 +88,33 @@ int serve(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  Options options;
-  std::vector<std::string> listen;
+  Arguments arguments;
   CLI::App app("Serves the gates of a store over HTTP: docs/server.md", "airlock-server");
   app.set_version_flag("--version", version());
-  app.add_option("--store", options.store,
-                 "memory:, shm:NAME or redis://HOST [$AIRLOCK_STORE, else shm:]")
+  app.add_option("--config", arguments.config, "airlock.toml: docs/server.md")->type_name("FILE");
+  app.add_flag("--check", arguments.checks, "Only say whether the configuration is good");
+  app.add_option("--store", arguments.store,
+                 "memory:, shm:NAME or redis://HOST [$AIRLOCK_STORE, else as in FILE, else shm:]")
       ->envname("AIRLOCK_STORE")
       ->type_name("URI");
-  app.add_option("--listen", listen,
-                 "tcp:HOST:PORT or unix:PATH, both also several times [unix:airlock.sock in the "
-                 "runtime directory]")
+  app.add_option("--listen", arguments.listen,
+                 "tcp:HOST:PORT or unix:PATH, both also several times [as in FILE, else "
+                 "unix:airlock.sock in the runtime directory]")
       ->type_name("WHERE");
-  app.add_option("--threads", options.threads, "Event loops [one per processor]")
-      ->check(CLI::Range(1U, 256U))
+  app.add_option("--threads", arguments.threads, "Event loops [one per processor]")
+      ->check(CLI::Range(1U, kMaxThreads))
       ->type_name("N");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  if (listen.empty()) listen.push_back(default_socket());
-  for (const std::string& each : listen) options.listen.push_back(parse_endpoint(each));
-  return serve(options);
+  if (arguments.checks && arguments.config.empty())
+    throw InvalidArgument("--check needs --config FILE");
+  const Options options = options_of(arguments);
+  if (!arguments.checks) return serve(options);
+  std::cout << arguments.config << ": good\n";
+  return 0;
 }
 
 int fail(int status, const char* what) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "config/config.hpp"
+
 // The command line of airlock-server.
 
 namespace airlock::server {
@@ -19,10 +21,13 @@ struct Endpoint {
   std::string path = {};   // unix
 };
 
+inline constexpr unsigned kMaxThreads = 256;
+
 struct Options {
   std::string store = "shm:";
   std::vector<Endpoint> listen = {};
-  unsigned threads = 0;  // Loops. 0: one per processor.
+  unsigned threads = 0;   // Loops. 0: one per processor.
+  ConfigPtr config = {};  // Never null.
 };
 
 // InvalidArgument names what is wrong, and the way out.

@@ -22,7 +22,8 @@ bool is_local(const std::string& store) {
 Server::Server(const Options& options) {
   const unsigned count =
       options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  for (unsigned i = 0; i < count; ++i) loops_.push_back(std::make_unique<Loop>(shared_));
+  for (unsigned i = 0; i < count; ++i)
+    loops_.push_back(std::make_unique<Loop>(shared_, options.config));
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate from parentheses
   api_ = std::unique_ptr<Api>(new Api{open_store(options.store), is_local(options.store), shared_});
   handler_ = [this](const ExchangePtr& exchange) { handle(*api_, exchange); };

@@ -5,21 +5,18 @@
 #include "api/api.hpp"
 #include "api/fields.hpp"
 #include "api/visit.hpp"
+#include "config/config.hpp"
+#include "http/loop.hpp"
 
 namespace airlock::server {
 namespace {
 
-const std::vector<std::pair<std::string_view, Order>> kOrders = {
-    {"fifo", Order::fifo},
-    {"priority", Order::priority},
-    {"lottery", Order::lottery},
-    {"aging_lottery", Order::aging_lottery}};
-
 constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr Duration kClaimWindowNamed = std::chrono::seconds(10);
 
-std::optional<airlock::Permits> read_permits(Fields& fields) {
-  const auto limit = fields.number("limit", 1, kMaxLimit);
+std::optional<airlock::Permits> read_permits(Fields& fields, const GateRule* rule) {
+  auto limit = fields.number("limit", 1, kMaxLimit);
+  if (!limit && rule != nullptr) limit = rule->limit;
   const auto weight = fields.number("weight", 1, kMaxLimit);
   const auto ttl = fields.duration("ttl", std::chrono::milliseconds(20), kMaxTtl);
   if (!limit) {
@@ -30,11 +27,14 @@ std::optional<airlock::Permits> read_permits(Fields& fields) {
   if (weight.value_or(1) > *limit) throw Rejection{400, "is above the limit", "weight"};
   return airlock::Permits{.limit = static_cast<std::uint32_t>(*limit),
                           .weight = static_cast<std::uint32_t>(weight.value_or(1)),
-                          .ttl = ttl.value_or(std::chrono::seconds(30))};
+                          .ttl = ttl.value_or(rule != nullptr ? rule->ttl : GateRule().ttl)};
 }
 
-Line read_line(Fields& fields) {
-  Line line{.order = fields.choice("order", kOrders).value_or(Order::fifo), .patience = kPatience};
+Line read_line(Fields& fields, const GateRule* rule) {
+  Line line{.order = fields.choice("order", order_words())
+                         .value_or(rule != nullptr ? rule->order : Order::fifo),
+            .max_waiting = rule != nullptr ? rule->max_waiting : 0,
+            .patience = kPatience};
   const auto priority = fields.number("priority", 0, kMaxPriority);
   if (priority && line.order != Order::priority)
     throw Rejection{400, "needs \"order\":\"priority\"", "priority"};
@@ -42,22 +42,32 @@ Line read_line(Fields& fields) {
   return line;
 }
 
-AdmitCall read_call(const Exchange& exchange, const Places& places) {
+// The default of the gate, unless the caller neither waits nor joins.
+Duration read_wait(Fields& fields, const GateRule* rule, bool joins) {
+  const auto wait = fields.duration("wait", Duration(0), kForever);
+  if (wait) return *wait;
+  return rule != nullptr && joins ? rule->wait : Duration(0);
+}
+
+AdmitCall read_call(Exchange& exchange, const Places& places) {
   const Request& request = exchange.request();
   AdmitCall call{.gate = gate_in(places)};
+  const GateRule* const rule = exchange.loop().config().gates.find(call.gate.view());
   Fields fields(request);
-  call.permits = read_permits(fields);
+  call.permits = read_permits(fields, rule);
   call.rates = fields.rates("rates");
+  if (call.rates.empty() && rule != nullptr) call.rates = rule->rates;
   if (!call.permits && call.rates.empty())
-    throw Rejection{400, "a limit, or rates, are needed", "limit"};
+    throw Rejection{400, "a limit, or rates, are needed: here, or in a [[gate]] of airlock.toml",
+                    "limit"};
   const auto cost = fields.number("cost", 1, kMaxLimit);
   if (cost && call.rates.empty()) throw Rejection{400, "needs rates", "cost"};
   call.cost = static_cast<std::uint32_t>(cost.value_or(1));
-  call.line = read_line(fields);
-  call.wait = fields.duration("wait", Duration(0), kForever).value_or(Duration(0));
+  call.line = read_line(fields, rule);
+  const auto join = fields.flag("join");
+  call.wait = read_wait(fields, rule, join.value_or(true));
   call.name = fields.text("visitor", 200).value_or("");
   call.label = fields.text("label", kMaxLabelSize).value_or(exchange.peer().label);
-  const auto join = fields.flag("join");
   fields.finish();
   call.visitor = call.name.empty() ? VisitorId::random() : visitor_of(exchange.peer(), call.name);
   call.line.join = join.value_or(!call.name.empty() || call.wait > Duration(0));

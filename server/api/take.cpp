@@ -4,6 +4,8 @@
 #include "api/answers.hpp"
 #include "api/api.hpp"
 #include "api/fields.hpp"
+#include "config/config.hpp"
+#include "http/loop.hpp"
 
 namespace airlock::server {
 namespace {
@@ -46,7 +48,10 @@ void take(Api& api, const ExchangePtr& exchange, const Places& places) {
   TakeCall call{.gate = gate_in(places)};
   Fields fields(exchange->request());
   call.rates = fields.rates("rates");
-  if (call.rates.empty()) throw Rejection{400, "is needed", "rates"};
+  const GateRule* const rule = exchange->loop().config().gates.find(call.gate.view());
+  if (call.rates.empty() && rule != nullptr) call.rates = rule->rates;
+  if (call.rates.empty())
+    throw Rejection{400, "are needed: here, or in a [[gate]] of airlock.toml", "rates"};
   call.mode = fields.choice("mode", kModes).value_or(RateMode::take);
   call.cost = static_cast<std::uint32_t>(fields.number("cost", 1, kMaxLimit).value_or(1));
   fields.finish();

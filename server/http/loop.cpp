@@ -11,7 +11,11 @@
 
 namespace airlock::server {
 
-Loop::Loop(Shared& shared) : shared_(shared), work_(context_.get_executor()), timer_(context_) {}
+Loop::Loop(Shared& shared, std::shared_ptr<const Config> config)
+    : shared_(shared),
+      config_(std::move(config)),
+      work_(context_.get_executor()),
+      timer_(context_) {}
 
 Loop::~Loop() = default;
 

@@ -8,13 +8,16 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 namespace airlock::server {
 
 class Connection;
+struct Config;
 
 // What all loops of a server share.
 struct Shared {
@@ -25,13 +28,20 @@ struct Shared {
 // One event loop: a thread, and the connections that it was given. Everything but post() is called on that thread.
 class Loop {
  public:
-  explicit Loop(Shared& shared);
+  Loop(Shared& shared, std::shared_ptr<const Config> config);
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
   ~Loop();
 
   [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
   [[nodiscard]] Shared& shared() noexcept { return shared_; }
+
+  // Of the requests that begin now. It may be replaced while one runs.
+  [[nodiscard]] const Config& config() const noexcept { return *config_; }
+  [[nodiscard]] const std::shared_ptr<const Config>& config_pointer() const noexcept {
+    return config_;
+  }
+  void set_config(std::shared_ptr<const Config> config) { config_ = std::move(config); }
 
   // Runs until stop().
   void run();
@@ -57,6 +67,7 @@ class Loop {
   static constexpr auto kTick = std::chrono::milliseconds(250);
 
   Shared& shared_;
+  std::shared_ptr<const Config> config_;
   std::unordered_set<Connection*> connections_;
   std::chrono::sys_seconds date_second_{};
   std::string date_;

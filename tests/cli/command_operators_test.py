@@ -192,6 +192,8 @@ class Serve(CommandCase):
         self.assertEqual(self.output("serve", "--listen", "unix:/a", "--listen", "tcp:[::1]:0", "--threads", "2"),
                          f"--store {self.environment['AIRLOCK_STORE']} --listen unix:/a --listen tcp:[::1]:0 --threads 2\n")
         self.assertEqual(self.output("serve", "--store", "memory:"), "--store memory:\n")
+        del self.environment["AIRLOCK_STORE"]  # Then it is what the file says.
+        self.assertEqual(self.output("serve", "--config", "a.toml"), "--config a.toml\n")
 
     def test_says_where_the_server_has_to_be(self):
         self.environment["PATH"] = self.dir

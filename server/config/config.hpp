@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/gate_rules.hpp"
+
+namespace airlock::server {
+
+// What airlock.toml says. Never changed once it is read: a reload makes another one, and a request keeps the one that it
+// began with. Each section is a type with a member read(TableReader&), in a file of its own.
+struct Config {
+  std::optional<std::string> store = {};
+  std::vector<std::string> listen = {};
+  std::optional<unsigned> threads = {};
+  GateRules gates = {};
+};
+
+using ConfigPtr = std::shared_ptr<const Config>;
+
+// InvalidArgument names file, line and key of the first mistake.
+[[nodiscard]] ConfigPtr load_config(const std::string& file);
+
+}  // namespace airlock::server
