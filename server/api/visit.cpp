@@ -98,23 +98,19 @@ void Visit::take_in(const std::shared_ptr<Step>& step) {
   has_place_ = false;
   if (const auto* const granted = std::get_if<Granted>(&*step->answer))
     return take_granted(*granted, *step);
-  const auto& refused = std::get<Refused>(*step->answer);
-  if (!is_streaming_) return finish(refused_response(refused, call_.rates));
-  exchange_->send_event("refused", refused_json(refused).dump());
-  finish({});
+  refuse(std::get<Refused>(*step->answer));
 }
 
-// The client was gone before the answer came.
+// The client was gone, or the server was stopping, before the answer came.
 void Visit::take_back(Step& step) {
-  if (keeps_place() || !step.answer) return;
-  if (std::holds_alternative<Queued>(*step.answer)) return leave();
-  const auto* const granted = std::get_if<Granted>(&*step.answer);
-  if (granted == nullptr || granted->token.fence == 0) return;
+  const auto* const granted = step.answer ? std::get_if<Granted>(&*step.answer) : nullptr;
+  has_place_ = !step.answer || std::holds_alternative<Queued>(*step.answer);  // None: not known.
   if (step.lease) {
     step.lease = {};
-  } else {
+  } else if (granted != nullptr && granted->token.fence != 0 && !keeps_place()) {
     release_soon(api_, loop_, granted->token);
   }
+  depart();
 }
 
 void Visit::take_granted(const Granted& granted, Step& step) {
@@ -153,12 +149,19 @@ void Visit::take_queued(const Queued& queued, bool is_watched) {
 
 void Visit::expire(const Queued& queued) {
   if (keeps_place()) return finish(json_response(202, queued_json(queued, call_.name)));
-  leave();
+  state_ = State::leaving;
   const Refused late{.reason = Reason::late,
                      .retry_after = std::max(queued.eta, queued.next_check),
                      .rate = queued.rate};
-  if (!is_streaming_) return finish(refused_response(late, call_.rates));
-  exchange_->send_event("refused", refused_json(late).dump());
+  leave([self = shared_from_this(), late](const std::exception_ptr& failure) {
+    if (self->state_ != State::leaving) return;  // The client was gone.
+    failure ? self->take_failure(failure) : self->refuse(late);
+  });
+}
+
+void Visit::refuse(const Refused& refused) {
+  if (!is_streaming_) return finish(refused_response(refused, call_.rates));
+  exchange_->send_event("refused", refused_json(refused).dump());
   finish({});
 }
 
@@ -202,29 +205,43 @@ void Visit::on_lost() {
 
 void Visit::on_end(Exchange::End end) {
   const auto self = shared_from_this();
-  const bool is_held = state_ == State::holding;
-  const bool is_asking = state_ == State::asking;
-  state_ = State::over;
+  is_draining_ = end == Exchange::End::drained;
+  if (is_draining_ && state_ == State::leaving) return;  // It is about to be answered.
+  const State before = std::exchange(state_, State::over);
   timer_.cancel();
-  if (!is_held && !is_asking && has_place_) leave();
   on_lost_.reset();
   lease_ = {};
-  if (end == Exchange::End::gone) return;
+  if (before == State::idle) depart();
+  if (before == State::holding && is_draining_) say_draining("lost");
+}
+
+void Visit::depart() {
+  leave([self = shared_from_this()](const std::exception_ptr& failure) {
+    if (!self->is_draining_) return;
+    failure && self->is_streaming_ ? self->exchange_->end_stream() : self->say_draining("refused");
+  });
+}
+
+void Visit::say_draining(const char* event) {
   if (!is_streaming_) return exchange_->answer(problem(503, "the server is stopping"));
-  exchange_->send_event(is_held ? "lost" : "refused", OrderedJson{{"reason", "draining"}}.dump());
+  exchange_->send_event(event, OrderedJson{{"reason", "draining"}}.dump());
   exchange_->end_stream();
 }
 
-void Visit::leave() {
-  if (keeps_place()) return;
-  has_place_ = false;
-  api_.steps.run(loop_, [&store = api_.store, gate = call_.gate, visitor = call_.visitor] {
-    try {
-      store.unwatch(gate, visitor);
-      store.leave(gate, visitor);
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): patience ends it
-    }
-  });
+void Visit::leave(std::function<void(const std::exception_ptr& failure)> then) {
+  if (!std::exchange(has_place_, false) || keeps_place()) return then(nullptr);
+  const auto failure = std::make_shared<std::exception_ptr>();
+  api_.steps.run(
+      loop_,
+      [&store = api_.store, gate = call_.gate, visitor = call_.visitor, failure] {
+        try {
+          store.unwatch(gate, visitor);
+          store.leave(gate, visitor);
+        } catch (const Error&) {
+          *failure = std::current_exception();
+        }
+      },
+      [then = std::move(then), failure] { then(*failure); });
 }
 
 // Also where the client is gone: then nothing is written.

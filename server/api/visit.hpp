@@ -40,7 +40,7 @@ struct AdmitCall {
 // until it is decided, the time is up or the client is gone. Lives on the loop of its connection.
 //
 // A client that goes away gives up its place, or what it was granted meanwhile. A named visitor that does not stream keeps
-// both: it may ask again.
+// both: it may ask again. A client that reads "refused" has no place: the store has confirmed that before.
 class Visit final : public std::enable_shared_from_this<Visit> {
  public:
   static void start(Api& api, const ExchangePtr& exchange, AdmitCall call);
@@ -57,7 +57,7 @@ class Visit final : public std::enable_shared_from_this<Visit> {
     std::exception_ptr failure = {};
     bool is_watched = false;
   };
-  enum class State : std::uint8_t { idle, asking, holding, over };
+  enum class State : std::uint8_t { idle, asking, holding, leaving, over };
 
   void ask();
   void ask_store(Step& step, const std::function<void()>& changed);
@@ -71,7 +71,13 @@ class Visit final : public std::enable_shared_from_this<Visit> {
   void show_position(const Queued& queued);
   void on_lost();
   void on_end(Exchange::End end);
-  void leave();
+  void refuse(const Refused& refused);
+  void depart();  // Leaves after the end; a client that is still there is answered then.
+  void say_draining(const char* event);
+
+  // Gives up the place in the line, or the slot that was handed over and not claimed. `then` is called on the loop when that
+  // is done or has failed.
+  void leave(std::function<void(const std::exception_ptr& failure)> then);
   void finish(Response response);
 
   [[nodiscard]] Duration waited() const;
@@ -90,6 +96,7 @@ class Visit final : public std::enable_shared_from_this<Visit> {
   bool has_news_ = false;
   bool has_place_ = false;
   bool is_streaming_ = false;
+  bool is_draining_ = false;
   std::uint32_t shown_position_ = 0;
   Lease lease_;
   std::optional<std::stop_callback<std::function<void()>>> on_lost_;
