@@ -73,7 +73,7 @@ class LeavingLate(RedisServer, ServerCase):
         """The waiter's time is up, and the server has begun to leave."""
         self.token = self.admit("g", limit=1).json["token"]
         self.proxy.hold(self.leave_script)
-        body = {"limit": 1, "wait": "200ms"}
+        body = {"limit": 1, "wait": "1s"}
         if is_stream:
             self.waiter.begin_stream("/v1/gates/g/admit", body)
             self.assertEqual(self.waiter.read_event()[0], "queued")
