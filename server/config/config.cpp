@@ -1,5 +1,6 @@
 #include "config/config.hpp"
 
+#include "airlock/error.hpp"
 #include "config/table_reader.hpp"
 #include "options.hpp"
 

@@ -12,12 +12,12 @@ namespace {
 
 // Whether a store would take them together.
 void check_rates(TableReader& table, const std::vector<Rate>& rates) {
-  static const Store store = open_store("memory:");
+  static const Store kStore = open_store("memory:");
   try {
-    (void)store.admit({.gate = "check",
-                       .visitor = VisitorId::named("check"),
-                       .rates = rates,
-                       .mode = RateMode::peek});
+    (void)kStore.admit({.gate = "check",
+                        .visitor = VisitorId::named("check"),
+                        .rates = rates,
+                        .mode = RateMode::peek});
   } catch (const InvalidArgument& error) {
     table.fail("rates", error.what());
   }
@@ -59,12 +59,12 @@ bool glob_matches(const std::string& glob, std::string_view name) {
 }
 
 const std::vector<std::pair<std::string_view, Order>>& order_words() {
-  static const std::vector<std::pair<std::string_view, Order>> words = {
+  static const std::vector<std::pair<std::string_view, Order>> kWords = {
       {"fifo", Order::fifo},
       {"priority", Order::priority},
       {"lottery", Order::lottery},
       {"aging_lottery", Order::aging_lottery}};
-  return words;
+  return kWords;
 }
 
 }  // namespace airlock::server
