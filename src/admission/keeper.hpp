@@ -69,6 +69,16 @@ struct Held {
   Timer renewal;
   Timer alarm;  // Only where somebody asked for lost().
   Held* next_free = nullptr;
+
+  // A renewal beyond the end of max_hold is none.
+  [[nodiscard]] bool is_renewable() const noexcept { return store_end < hold_end; }
+
+  // A third of the ttl, and up to a tenth of that earlier, so that leases that began together do not
+  // stay together. The visitor is as random as anything.
+  [[nodiscard]] Duration renew_after(Duration ttl) const noexcept {
+    const Duration third = ttl / 3;
+    return third - third / 10 * static_cast<std::int64_t>(token.visitor.low % 256) / 256;
+  }
 };
 
 // The leases at one server, and the thread `airlock-keep` that renews them. The keeper's mutex guards it.
@@ -155,7 +165,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] bool has_losses();
   void check_soon(Held& held, std::uint64_t serial);
 
-  void keep_all(Lane& lane);  // airlock-keep
+  void keep_all(Lane& lane);  // airlock-keep; renewals.cpp
   [[nodiscard]] Instant next_work(const Lane& lane) AIRLOCK_REQUIRES(mutex_);
   void collect_due(Lane& lane, Renewing& due, Instant now) AIRLOCK_REQUIRES(mutex_);
   bool retire(Held& held, Instant now) AIRLOCK_REQUIRES(mutex_);

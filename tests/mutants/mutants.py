@@ -237,7 +237,7 @@ MUTANTS = [
     # --- leases ---
     Mutant(
         "renewed-when-it-is-over", "leases lost under load",
-        "src/admission/keeper.cpp", "const Duration third = ttl / 3;", "const Duration third = ttl;",
+        "src/admission/keeper.hpp", "const Duration third = ttl / 3;", "const Duration third = ttl;",
         "lease_test"),
     Mutant(
         "loss-is-not-told", "a lost lease goes unnoticed",
