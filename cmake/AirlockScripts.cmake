@@ -83,7 +83,7 @@ set(AIRLOCK_RULES gate rates line replies repair)
 set(AIRLOCK_FAST_admit admit_fast)
 set(AIRLOCK_FAST_release release_fast)
 set(AIRLOCK_FAST_renew renew_fast)
-set(AIRLOCK_SCRIPT_STEPS admit admit_all leave refund release renew set_hold watch settle look visits read_gates survey holds
+set(AIRLOCK_SCRIPT_STEPS admit admit_all leave mark_absent refund release renew set_hold watch settle look visits read_gates survey holds
   set_limit pause resume revoke purge rights identity)
 # Steps that only read do without the rules: to define them takes longer than to read a gate.
 set(AIRLOCK_WITHOUT_RULES visits read_gates survey holds identity)

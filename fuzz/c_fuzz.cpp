@@ -198,11 +198,13 @@ std::int32_t visit(World& world, Arguments& with) {
   const airlock_ask ask = with.ask();
   const airlock_gate* const gate = world.gates[with.byte() % kSlots];
   const airlock_visitor visitor{with.byte() % 3U, 0};
-  switch (with.byte() % 3) {
+  switch (with.byte() % 4) {
     case 0:
       return airlock_visitor_claim(gate, visitor, &world.answer, &world.error);
     case 1:
       return airlock_visitor_leave(gate, visitor, &world.error);
+    case 2:
+      return airlock_visitor_mark_absent(gate, visitor, &world.error);
     default:
       return airlock_visitor_admit(gate, visitor, &ask, &world.answer, &world.error);
   }

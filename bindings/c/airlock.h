@@ -303,6 +303,9 @@ AIRLOCK_API int32_t airlock_visitor_claim(const airlock_gate *gate, airlock_visi
                                           airlock_error *error);
 /* Gives up the place, or what was handed over. NOTHING: it had neither. */
 AIRLOCK_API int32_t airlock_visitor_leave(const airlock_gate *gate, airlock_visitor visitor, airlock_error *error);
+/* It does not listen at the moment: passed over until it asks again; its place is kept until its patience ends.
+ * NOTHING: it has no place. */
+AIRLOCK_API int32_t airlock_visitor_mark_absent(const airlock_gate *gate, airlock_visitor visitor, airlock_error *error);
 
 /* --- One gate for each of many keys -------------------------------------------------------------------- */
 

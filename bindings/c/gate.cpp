@@ -165,6 +165,14 @@ std::int32_t airlock_visitor_leave(const airlock_gate* gate, airlock_visitor vis
   });
 }
 
+std::int32_t airlock_visitor_mark_absent(const airlock_gate* gate, airlock_visitor visitor,
+                                         airlock_error* error) {
+  return run(error, [&] {
+    const bool marked = needed(gate, "gate").airlock.mark_absent(visitor_of(visitor));
+    return marked ? AIRLOCK_DONE : AIRLOCK_NOTHING;
+  });
+}
+
 // --- One gate for each of many keys ---
 
 std::int32_t airlock_keyed_open(const airlock_store* store, airlock_text prefix,

@@ -206,6 +206,9 @@ class AIRLOCK_EXPORT Airlock {
   // Gives up the place, or what was handed over. False: it had neither. StoreError.
   bool leave(const VisitorId& visitor) const;
 
+  // It does not listen at the moment: passed over until it asks again (Store::mark_absent).
+  bool mark_absent(const VisitorId& visitor) const;
+
   // Runs `work(Lease&)` inside and returns what it returns.
   template <typename Work>
   [[nodiscard]] auto with_admitted(const Ask& ask, Work&& work) const

@@ -92,6 +92,11 @@ class AIRLOCK_EXPORT Store {
   // Gives up a place in the line or an unclaimed hand-over. False if there was none.
   bool leave(const GateName& gate, const VisitorId& visitor) const;
 
+  // The visitor does not listen at the moment, for example because its page was closed: the line passes
+  // it over until it asks again, and what it was handed and has not claimed goes to the next. Its place
+  // is kept for as long as its patience lasts. False if it has none.
+  bool mark_absent(const GateName& gate, const VisitorId& visitor) const;
+
   // Gives back what the rates of `request` charged, as far as the tiers still remember it.
   void refund(const Request& request) const;
 

@@ -218,4 +218,8 @@ bool Airlock::leave(const VisitorId& visitor) const {
   return client_->store()->leave(gate_, visitor);
 }
 
+bool Airlock::mark_absent(const VisitorId& visitor) const {
+  return client_->store()->mark_absent(gate_, visitor);
+}
+
 }  // namespace airlock

@@ -29,6 +29,10 @@ bool Store::leave(const GateName& gate, const VisitorId& visitor) const {
   return backend_of(*this)->leave(gate, visitor);
 }
 
+bool Store::mark_absent(const GateName& gate, const VisitorId& visitor) const {
+  return backend_of(*this)->mark_absent(gate, visitor);
+}
+
 void Store::refund(const Request& request) const { backend_of(*this)->refund(request); }
 
 void Store::renew(std::span<RenewItem> items) const { backend_of(*this)->renew(items); }

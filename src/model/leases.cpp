@@ -64,6 +64,23 @@ bool Shard::leave(std::string_view name, std::uint32_t hash, const VisitorId& vi
   return waits;
 }
 
+bool Shard::mark_absent(std::string_view name, std::uint32_t hash, const VisitorId& visitor,
+                        StepContext& context) {
+  const At<Gate> gate = find_gate(name, hash);
+  if (!gate) return false;
+  gate->last_used = context.now;
+  settle(gate, context);
+  const At<Visit> visit = find(gate.ref, visitor);
+  const bool is_handed = visit && visit->state() == VisitState::handed;
+  const bool has_place = is_handed || (visit && visit->in_line());
+  if (has_place && visit->state() != VisitState::absent) {
+    is_handed ? miss_turn(gate, visit, context.now) : pass_over(gate, visit, context.now);
+    if (!gate->line.is_empty()) advance(gate, context);
+  }
+  sweep_in_passing(context);
+  return has_place;
+}
+
 void Shard::refund(const Request& request, std::uint32_t hash, StepContext& context) {
   const At<Gate> gate = find_gate(request.gate.view(), hash);
   if (!gate) return;

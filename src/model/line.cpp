@@ -54,16 +54,20 @@ void Shard::pass_over(At<Gate> gate, At<Visit> visit, Micros now) {
   move(gate, visit, VisitState::absent);
 }
 
+// A hand-over that nobody claims: what it took is given back.
+void Shard::miss_turn(At<Gate> gate, At<Visit> visit, Micros now) {
+  const Taken taken = taken_by(*visit);
+  bump(gate->tallies.missed);
+  pass_over(gate, visit, now);
+  give_back_all(*gate, taken, now);
+}
+
 // An unclaimed hand-over goes back to its place; everything else ends.
 void Shard::reap_inside(At<Gate> gate, At<Visit> visit, Micros now) {
+  if (visit->state() == VisitState::handed) return miss_turn(gate, visit, now);
   Tallies& tallies = gate->tallies;
   if (visit->state() == VisitState::holding) {
     bump(visit->revoked.get() != 0 ? tallies.revoked : tallies.expired);
-  } else if (visit->state() == VisitState::handed) {
-    const Taken taken = taken_by(*visit);
-    bump(tallies.missed);
-    pass_over(gate, visit, now);
-    return give_back_all(*gate, taken, now);
   }
   remove(gate, visit);
 }

@@ -53,6 +53,8 @@ class Shard {
                         const Requester& requester, StepContext& context);
   bool leave(std::string_view name, std::uint32_t hash, const VisitorId& visitor,
              StepContext& context);
+  bool mark_absent(std::string_view name, std::uint32_t hash, const VisitorId& visitor,
+                   StepContext& context);
   void refund(const Request& request, std::uint32_t hash, StepContext& context);
   void renew(RenewItem& item, std::uint32_t hash, StepContext& context);
   bool release(const Token& token, std::uint32_t hash, StepContext& context);
@@ -191,6 +193,7 @@ class Shard {
   }
   void reap(At<Gate> gate, Micros now);
   void pass_over(At<Gate> gate, At<Visit> visit, Micros now);
+  void miss_turn(At<Gate> gate, At<Visit> visit, Micros now);
   void reap_inside(At<Gate> gate, At<Visit> visit, Micros now);
   void advance(At<Gate> gate, StepContext& context);
   [[nodiscard]] static bool is_full(const Gate& gate) noexcept;

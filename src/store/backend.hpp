@@ -57,6 +57,7 @@ class AIRLOCK_EXPORT Backend {
   virtual void admit_each(std::span<AdmitItem> items) noexcept;
   [[nodiscard]] virtual GroupAnswer admit_all(std::span<const Request> requests) = 0;
   virtual bool leave(const GateName& gate, const VisitorId& visitor) = 0;
+  virtual bool mark_absent(const GateName& gate, const VisitorId& visitor) = 0;
   virtual void refund(const Request& request) = 0;
   virtual void renew(std::span<RenewItem> items) = 0;
 

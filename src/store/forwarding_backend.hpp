@@ -48,6 +48,9 @@ class ForwardingBackend : public Backend {
   bool leave(const GateName& gate, const VisitorId& visitor) override {
     return perform("leave", [&] { return inner_->leave(gate, visitor); });
   }
+  bool mark_absent(const GateName& gate, const VisitorId& visitor) override {
+    return perform("mark_absent", [&] { return inner_->mark_absent(gate, visitor); });
+  }
   void refund(const Request& request) override {
     perform("refund", [&] { inner_->refund(request); });
   }

@@ -126,6 +126,73 @@ TEST_P(AbsentWaiters, OfADetachedVisitorAreNoDifferent) {
   EXPECT_EQ(look().line.at(0).hold, Hold::detached);
 }
 
+// --- waiters whose listener has gone ---
+
+TEST_P(AbsentWaiters, AreSoAtOnceWhenMarked) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  waits("cid");
+  EXPECT_TRUE(is_marked_absent("bob"));
+  ASSERT_THAT(line(), ElementsAre("bob", "cid"));
+  EXPECT_FALSE(look().line.at(0).present);
+  EXPECT_TRUE(releases(ann));
+  EXPECT_THAT(handed(), ElementsAre("cid"));
+}
+
+TEST_P(AbsentWaiters, ThatWereMarkedAreFirstAgainAsSoonAsTheyAsk) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  waits("cid");
+  EXPECT_TRUE(is_marked_absent("bob"));
+  EXPECT_EQ(waits("cid").position, 1U);
+  EXPECT_EQ(waits("bob").position, 1U);
+  EXPECT_TRUE(releases(ann));
+  EXPECT_THAT(handed(), ElementsAre("bob"));
+}
+
+TEST_P(AbsentWaiters, ThatWereMarkedPassOnWhatTheyWereHanded) {
+  every_visitor.rate({.count = 2, .period = 1h});
+  const Token ann = enters("ann").token;
+  waits("bob");
+  waits("cid");
+  EXPECT_TRUE(releases(ann));
+  ASSERT_THAT(handed(), ElementsAre("bob"));
+  EXPECT_TRUE(is_marked_absent("bob"));
+  EXPECT_THAT(handed(), ElementsAre("cid"));  // Of two tokens, the second came back.
+  EXPECT_THAT(line(), ElementsAre("bob"));
+  EXPECT_EQ(look().counters.missed, 1U);
+}
+
+TEST_P(AbsentWaiters, ThatWereMarkedMakeWayForTheirFollowers) {
+  every_visitor.limit(2);
+  enters("ann");
+  waits(visitor("bob").weight(2));
+  waits("cid");
+  EXPECT_THAT(handed(), IsEmpty());
+  EXPECT_TRUE(is_marked_absent("bob"));
+  EXPECT_THAT(handed(), ElementsAre("cid"));
+}
+
+TEST_P(AbsentWaiters, ThatWereMarkedAreForgottenWhenTheirPatienceEnds) {
+  enters("ann");
+  waits("bob");
+  after(4s);
+  EXPECT_TRUE(is_marked_absent("bob"));
+  after(6s - 1us);
+  EXPECT_THAT(line(), ElementsAre("bob"));
+  EXPECT_TRUE(is_marked_absent("bob"));  // Which restarts nothing.
+  after(1us);
+  EXPECT_THAT(line(), IsEmpty());
+}
+
+TEST_P(AbsentWaiters, CannotBeThoseWhoHaveNoPlace) {
+  EXPECT_FALSE(is_marked_absent("nobody"));
+  const Token ann = enters("ann").token;
+  EXPECT_FALSE(is_marked_absent("ann"));
+  EXPECT_FALSE(is_marked_absent("nobody"));
+  EXPECT_TRUE(store().holds(ann));
+}
+
 // --- what a waiter is told ---
 
 class WhatAWaiterIsTold : public StoreContract {

@@ -674,6 +674,7 @@ TEST(ACutStep, LosesNoPlaceOfAGroup) {
 TEST(ACutStep, GivesTheTokensOfAHandOverBackOnce) {
   const Operation ends[] = {
       {.step = Step::leave, .visitor = 1},
+      {.step = Step::mark_absent, .visitor = 1},
       {.step = Step::revoke, .all = true, .how = Revoke::now},
       {.step = Step::end_owner, .owner = 2},
       {.step = Step::sweep, .after = 1s},

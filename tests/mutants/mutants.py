@@ -39,6 +39,11 @@ MUTANTS = [
         "const At<Visit> visit = find",
         "time_and_fence_contract_test"),
     Mutant(
+        "followers-of-the-absent-wait", "abandoned visitors stop the line: virtual-waiting-room-on-aws#154",
+        "src/model/leases.cpp", "    if (!gate->line.is_empty()) advance(gate, context);\n  }\n  sweep_in_passing(context);\n  return has_place;",
+        "  }\n  sweep_in_passing(context);\n  return has_place;",
+        "absent_waiters_contract_test"),
+    Mutant(
         "revoked-lease-is-renewed", "an operator's word is not heard",
         "src/model/leases.cpp", "if (visit->revoked.get() != 0) return;", "",
         "operators_contract_test"),
@@ -62,7 +67,7 @@ MUTANTS = [
         "watch_contract_test"),
     Mutant(
         "missed-hand-over-burns-the-rate", "tokens spent on nobody",
-        "src/model/line.cpp", "return give_back_all(*gate, taken, now);", "(void)taken;\n    return;",
+        "src/model/line.cpp", "  give_back_all(*gate, taken, now);", "  (void)taken;",
         "composite_contract_test"),
     Mutant(
         "waiters-for-ever", "a crashed waiter blocks the line",

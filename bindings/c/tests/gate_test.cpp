@@ -194,7 +194,9 @@ TEST_P(CGate, AVisitorComesWaitsAndLeaves) {
   EXPECT_EQ(airlock_visitor_claim(room.get(), alice, &again, nullptr), AIRLOCK_NOTHING);
   EXPECT_EQ(airlock_visitor_leave(room.get(), alice, nullptr), AIRLOCK_NOTHING);
   EXPECT_EQ(airlock_visitor_admit(room.get(), alice, nullptr, &again, nullptr), AIRLOCK_QUEUED);
+  EXPECT_EQ(airlock_visitor_mark_absent(room.get(), alice, nullptr), AIRLOCK_DONE);
   EXPECT_EQ(airlock_visitor_leave(room.get(), alice, nullptr), AIRLOCK_DONE);
+  EXPECT_EQ(airlock_visitor_mark_absent(room.get(), alice, nullptr), AIRLOCK_NOTHING);
 
   ASSERT_EQ(airlock_pause(store(), text(own("room")), kSoon, text(""), nullptr), AIRLOCK_DONE);
   auto options = limit_of(1);

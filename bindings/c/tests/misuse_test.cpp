@@ -89,6 +89,7 @@ TEST_F(CMisuse, AHandleThatIsNullIsNamed) {
   expect_invalid(airlock_visitor_admit(nullptr, {}, nullptr, &answer_, &e), "gate");
   expect_invalid(airlock_visitor_claim(nullptr, {}, &answer_, &e), "gate");
   expect_invalid(airlock_visitor_leave(nullptr, {}, &e), "gate");
+  expect_invalid(airlock_visitor_mark_absent(nullptr, {}, &e), "gate");
   expect_invalid(airlock_keyed_enter(nullptr, t, nullptr, 0, Into(no_lease_), nullptr, &e),
                  "keyed");
   expect_invalid(airlock_isolation_lock(nullptr, t, 0, Into(no_lease_), nullptr, &e), "isolation");

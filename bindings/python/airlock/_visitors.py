@@ -64,6 +64,10 @@ class WaitingRoom:
         """Gives up the place, or a turn that was not claimed. False: it had neither."""
         return self._gate._leave(visitor)
 
+    def mark_absent(self, visitor: Union[str, bytes]) -> bool:
+        """The visitor does not listen at the moment: passed over until it asks again; its place is kept. False if it has none."""
+        return self._gate._mark_absent(visitor)
+
     def release(self, token: str) -> None:
         """The visitor is done. LeaseExpired if it had been out already."""
         self._gate.store.release(token)

@@ -153,6 +153,7 @@ PyObject* store_purge(StoreObject* store, PyObject* gate);
 PyObject* gate_admit(GateObject* gate, PyObject* args, PyObject* keywords);
 PyObject* gate_claim(GateObject* gate, PyObject* visitor);
 PyObject* gate_leave(GateObject* gate, PyObject* visitor);
+PyObject* gate_mark_absent(GateObject* gate, PyObject* visitor);
 /* Functions of the module that make seals. */
 extern PyMethodDef seal_functions[];
 

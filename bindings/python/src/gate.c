@@ -315,6 +315,7 @@ static PyMethodDef gate_methods[] = {
     {"_admit", (PyCFunction)(void (*)(void))gate_admit, METH_VARARGS | METH_KEYWORDS, NULL},
     {"_claim", (PyCFunction)gate_claim, METH_O, NULL},
     {"_leave", (PyCFunction)gate_leave, METH_O, NULL},
+    {"_mark_absent", (PyCFunction)gate_mark_absent, METH_O, NULL},
     {"_open_block", (PyCFunction)gate_open_block, METH_VARARGS, NULL},
     {"_close_block", (PyCFunction)gate_close_block, METH_O, NULL},
     {"__enter__", (PyCFunction)gate_enter, METH_NOARGS, NULL},

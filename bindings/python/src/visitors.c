@@ -56,13 +56,23 @@ PyObject* gate_claim(GateObject* gate, PyObject* who) {
   return visit_result(gate, status, &answer, &error);
 }
 
-PyObject* gate_leave(GateObject* gate, PyObject* who) {
+typedef int32_t (*VisitorStep)(const airlock_gate*, airlock_visitor, airlock_error*);
+
+static PyObject* visitor_step(GateObject* gate, PyObject* who, VisitorStep step) {
   airlock_visitor visitor;
   if (!is_open_gate(gate) || visitor_from(gate->state, who, &visitor) < 0) return NULL;
   airlock_error error;
   init_error(&error);
   int32_t status;
-  CALL_STORE(status, gate->local, airlock_visitor_leave(gate->gate, visitor, &error));
+  CALL_STORE(status, gate->local, step(gate->gate, visitor, &error));
   if (status < 0) return raise_failure(gate->state, status, &error);
   return PyBool_FromLong(status == AIRLOCK_DONE);
+}
+
+PyObject* gate_leave(GateObject* gate, PyObject* who) {
+  return visitor_step(gate, who, airlock_visitor_leave);
+}
+
+PyObject* gate_mark_absent(GateObject* gate, PyObject* who) {
+  return visitor_step(gate, who, airlock_visitor_mark_absent);
 }

@@ -98,7 +98,7 @@ def test_objects_that_were_not_initialised(memory):
     for kind in (airlock.Bulkhead, airlock.Lock, airlock.Semaphore, _airlock.Gate):
         bare = kind.__new__(kind)
         for use in (lambda: bare.acquire(), lambda: bare.try_acquire(), lambda: bare.__enter__(), lambda: bare._admit("x"),
-                    lambda: bare._claim("x"), lambda: bare._leave("x"), lambda: _airlock.Mailbox().enter(bare, 1)):
+                    lambda: bare._claim("x"), lambda: bare._leave("x"), lambda: bare._mark_absent("x"), lambda: _airlock.Mailbox().enter(bare, 1)):
             with pytest.raises(ValueError, match="not initialised"):
                 use()
         assert "not initialised" in repr(bare) and bare.name is None and bare.store is None and bare.limit == 0

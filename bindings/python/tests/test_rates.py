@@ -92,6 +92,7 @@ def test_a_waiting_room(store, gate):
     bob, eve = room.admit("bob"), room.admit(b"eve")
     assert isinstance(bob, airlock.Queued) and (bob.position, eve.position) == (1, 2) and bob.next_check > 0
     assert room.claim("nobody") is None and room.leave("nobody") is False
+    assert room.mark_absent("nobody") is False and room.mark_absent("eve") is True
     assert room.leave("eve") is True
     room.renew(first.token, 60)
     room.release(first.token)

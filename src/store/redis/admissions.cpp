@@ -220,6 +220,12 @@ bool Admissions::leave(const GateName& gate, const VisitorId& visitor) {
   return left;
 }
 
+bool Admissions::mark_absent(const GateName& gate, const VisitorId& visitor) {
+  Call mark = calls_.make(Step::mark_absent, gate);
+  mark.add(pack_visitor(visitor));
+  return runner_.run(mark, gate).happened();
+}
+
 void Admissions::refund(const Request& request) {
   validate(request);
   Call refund = calls_.make(Step::refund, request.gate);

@@ -25,6 +25,7 @@ class Admissions {
   void admit_each(std::span<internal::AdmitItem> items) noexcept;
   [[nodiscard]] GroupAnswer admit_all(std::span<const Request> requests);
   bool leave(const GateName& gate, const VisitorId& visitor);
+  bool mark_absent(const GateName& gate, const VisitorId& visitor);
   void refund(const Request& request);
 
   [[nodiscard]] bool watch(const GateName& gate, const VisitorId& visitor,

@@ -76,6 +76,9 @@ class RedisStore final : public internal::Backend, public Servers {
   bool leave(const GateName& gate, const VisitorId& visitor) override {
     return process().admissions.leave(gate, visitor);
   }
+  bool mark_absent(const GateName& gate, const VisitorId& visitor) override {
+    return process().admissions.mark_absent(gate, visitor);
+  }
   void refund(const Request& request) override { process().admissions.refund(request); }
 
   bool watch(const GateName& gate, const VisitorId& visitor,

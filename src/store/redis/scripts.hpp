@@ -18,6 +18,7 @@ enum class Step : std::size_t {
   admit,
   admit_all,
   leave,
+  mark_absent,
   refund,
   release,
   renew,

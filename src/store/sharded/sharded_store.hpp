@@ -72,6 +72,12 @@ class ShardedStore : public internal::Backend {
     return step->leave(gate.view(), step.hash(), visitor, step.context());
   }
 
+  bool mark_absent(const GateName& gate, const VisitorId& visitor) override {
+    const auto attachment = self().attachment();
+    Step step(self(), *attachment, gate);
+    return step->mark_absent(gate.view(), step.hash(), visitor, step.context());
+  }
+
   void refund(const Request& request) override {
     validate(request);
     const auto attachment = self().attachment();

@@ -63,6 +63,9 @@ class StoreContract : public ::testing::TestWithParam<StoreFactory> {
     return is_refused(visitor(name), reason, where);
   }
 
+  bool is_marked_absent(std::string_view name) {
+    return store().mark_absent(gate(), VisitorId::named(name));
+  }
   bool leaves(std::string_view name) { return store().leave(gate(), VisitorId::named(name)); }
   bool releases(const Token& token) { return store().release(token); }
 

@@ -57,6 +57,7 @@ enum class Step {
   admit,
   admit_all,
   leave,
+  mark_absent,
   refund,
   renew,
   release,
@@ -177,9 +178,9 @@ inline std::string text_of(const Ask& ask) {
 }
 
 inline std::string Operation::text() const {
-  constexpr std::array kSteps = {"admit",   "admit_all", "leave", "refund",    "renew",
-                                 "release", "disown",    "adopt", "set_limit", "pause",
-                                 "resume",  "revoke",    "purge", "end_owner", "sweep"};
+  constexpr std::array kSteps = {
+      "admit", "admit_all", "leave", "mark_absent", "refund", "renew", "release",   "disown",
+      "adopt", "set_limit", "pause", "resume",      "revoke", "purge", "end_owner", "sweep"};
   std::ostringstream out;
   out << "+" << to_text(after) << " " << kSteps.at(static_cast<std::size_t>(step));
   if (wall_jump != 0us) out << " (wall " << wall_jump.count() << " us)";
@@ -407,8 +408,10 @@ inline Step Generator::step() {
     case 11:
     case 12:
     case 13:
-    case 14:
       return Step::leave;
+    case 14:
+    case 20:
+      return Step::mark_absent;
     case 15:
     case 16:
     case 17:

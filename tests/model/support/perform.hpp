@@ -65,6 +65,8 @@ inline Reply perform(model::Shard& shard, const Operation& operation, const Toke
       return perform_admission(shard, operation, context);
     case Step::leave:
       return shard.leave(gate, hash, visitor, context);
+    case Step::mark_absent:
+      return shard.mark_absent(gate, hash, visitor, context);
     case Step::refund:
       return shard.refund(operation.asks.front().request(), hash, context), Reply();
     case Step::renew:

@@ -716,6 +716,23 @@ bool Model::leave(const std::string& name, const VisitorId& visitor) {
   return true;
 }
 
+bool Model::mark_absent(const std::string& name, const VisitorId& visitor) {
+  if (find(name) == nullptr) return false;
+  Gate& gate = open(name);
+  settle(gate);
+  Visit* visit = find_visit(gate, visitor);
+  if (visit == nullptr || !(visit->in_line() || visit->state == State::handed)) return false;
+  if (visit->state == State::absent) return true;
+  if (visit->state == State::handed) {
+    ++gate.counters.missed;
+    refund_all(gate, visit->rates, visit->cost);
+    rejoin(gate, *visit);
+  }
+  set_absent(*visit);
+  serve_line(gate);
+  return true;
+}
+
 void Model::refund(const Request& request) {
   Gate* gate = find(request.gate.text());
   if (gate == nullptr) return;

@@ -40,6 +40,7 @@ class Model {
   Answer admit(const Request& request, std::uint64_t owner);
   GroupAnswer admit_all(std::span<const Request> requests, std::uint64_t owner);
   bool leave(const std::string& gate, const VisitorId& visitor);
+  bool mark_absent(const std::string& gate, const VisitorId& visitor);
   void refund(const Request& request);
   Renewal renew(const Token& token, Duration ttl, std::optional<std::uint32_t> weight);
   bool release(const Token& token);

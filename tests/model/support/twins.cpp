@@ -25,6 +25,8 @@ Reply perform(reference::Model& model, const Operation& operation, const Token& 
       return model.admit_all(requests, operation.owner);
     case Step::leave:
       return model.leave(gate, visitor);
+    case Step::mark_absent:
+      return model.mark_absent(gate, visitor);
     case Step::refund:
       return model.refund(requests.front()), Reply();
     case Step::renew:

@@ -225,16 +225,18 @@ local function pass_over(g, v)
   move(g, v, ABSENT)
 end
 
+-- A hand-over that nobody claims: what it took is given back.
+local function miss_turn(g, v)
+  local taken = rates_taken(v)
+  bump(g, MISSED)
+  pass_over(g, v)
+  give_back_all(g, taken, v.cost)
+end
+
 -- An unclaimed hand-over goes back to its place; everything else ends.
 local function reap_inside(g, v)
-  if v.state == HOLDING then
-    bump(g, v.revoked ~= 0 and REVOKED or EXPIRED)
-  elseif v.state == HANDED then
-    local taken = rates_taken(v)
-    bump(g, MISSED)
-    pass_over(g, v)
-    return give_back_all(g, taken, v.cost)
-  end
+  if v.state == HANDED then return miss_turn(g, v) end
+  if v.state == HOLDING then bump(g, v.revoked ~= 0 and REVOKED or EXPIRED) end
   remove(g, v)
 end
 

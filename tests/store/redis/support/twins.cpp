@@ -119,6 +119,8 @@ Reply perform(const Store& store, const Operation& operation, const Token& token
       return store.admit_all(requests);
     case Step::leave:
       return store.leave(gate, visitor);
+    case Step::mark_absent:
+      return store.mark_absent(gate, visitor);
     case Step::refund:
       return store.refund(requests.front()), Reply();
     case Step::renew: {
