@@ -26,6 +26,8 @@ using boost::system::error_code;
 
 constexpr std::size_t kMaxConnections = 10'000;
 
+constexpr std::size_t kUsualGroups = 16;
+
 constexpr const char* kTooMany =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: "
     "close\r\n\r\n";
@@ -37,18 +39,37 @@ asio::ip::tcp::endpoint to_tcp(const asio::generic::stream_protocol::endpoint& g
   return tcp;
 }
 
-Peer peer_of(asio::generic::stream_protocol::socket& socket, const Endpoint& endpoint) {
-  if (endpoint.kind == Endpoint::Kind::unix) {
-    ucred credentials{};
-    socklen_t size = sizeof credentials;
-    if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
-      return {"nobody", "http"};
-    return {"uid:" + std::to_string(credentials.uid),
-            "http pid " + std::to_string(credentials.pid)};
+// Those of the process that connected; its own group first.
+std::vector<unsigned> groups_of(int socket, gid_t own) {
+  std::vector<unsigned> groups(1 + kUsualGroups, own);
+  auto size = static_cast<socklen_t>(kUsualGroups * sizeof(gid_t));
+  int result = getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data() + 1, &size);
+  if (result != 0 && errno == ERANGE) {  // The size is now what is needed.
+    groups.resize(1 + size / sizeof(gid_t));
+    result = getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data() + 1, &size);
   }
+  groups.resize(result == 0 ? 1 + size / sizeof(gid_t) : 1);
+  groups.shrink_to_fit();
+  return groups;
+}
+
+Peer unix_peer(int socket) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
+    return {.label = "http"};
+  return {.label = "http pid " + std::to_string(credentials.pid),
+          .user = credentials.uid,
+          .groups = groups_of(socket, credentials.gid)};
+}
+
+Peer peer_of(asio::generic::stream_protocol::socket& socket, const Endpoint& endpoint) {
+  if (endpoint.kind == Endpoint::Kind::unix) return unix_peer(socket.native_handle());
   error_code error;
   const auto remote = to_tcp(socket.remote_endpoint(error));
-  return {"loopback", error ? "http" : "http port " + std::to_string(remote.port())};
+  if (error) return {.label = "http"};
+  return {.label = "http port " + std::to_string(remote.port()),
+          .is_loopback = remote.address().is_loopback()};
 }
 
 // Whether a server accepts there.
@@ -109,6 +130,8 @@ void Listener::open_unix() {
   umask(mask);
   if (error) fail("bind", error.value());
   has_path_ = true;
+  if (endpoint_.mode != kPrivateSocket && chmod(endpoint_.path.c_str(), endpoint_.mode) != 0)
+    fail("chmod", errno);
 }
 
 std::string Listener::text() const {

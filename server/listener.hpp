@@ -13,7 +13,7 @@
 namespace airlock::server {
 
 // Accepts at one endpoint, on the first loop, and gives each connection to the loop that `next_loop` names. A Unix socket has
-// mode 0600 and is removed at the end; one that a server left behind is replaced, one that is in use is not.
+// the mode of its endpoint and is removed at the end; one that a server left behind is replaced, one that is in use is not.
 class Listener {
  public:
   // StoreError if nothing can be accepted there.

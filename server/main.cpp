@@ -9,6 +9,7 @@
 #include "airlock/error.hpp"
 #include "airlock/version.hpp"
 #include "options.hpp"
+#include "rights/bearer.hpp"
 #include "server.hpp"
 
 namespace airlock::server {
@@ -47,6 +48,11 @@ std::string shown_uri(std::string uri) {
   return uri;
 }
 
+std::string shown_rights(const Rights& rights) {
+  return rights.is_open() ? "without authentication: everybody who can connect may do everything"
+                          : "rights of " + std::to_string(rights.size()) + " principals";
+}
+
 // What the command line leaves open is as the file says.
 struct Arguments {
   std::string config;
@@ -73,16 +79,27 @@ Options options_of(const Arguments& arguments) {
   options.threads = arguments.threads != 0 ? arguments.threads : config.threads.value_or(0);
   std::vector<std::string> listen = arguments.listen.empty() ? config.listen : arguments.listen;
   if (listen.empty() && !arguments.checks) listen.push_back(default_socket());
-  for (const std::string& each : listen) options.listen.push_back(listen_option(each));
+  for (const std::string& each : listen) {
+    options.listen.push_back(listen_option(each));
+    options.listen.back().mode = config.socket_mode;
+  }
   return options;
+}
+
+int print_new_token() {
+  const std::string token = new_token();
+  std::cout << "token, for the caller, shown this once:  " << token
+            << "\nline for its [[principal]]:              tokens = [\""
+            << token_hash_text(hash_of(token)) << "\"]\n";
+  return 0;
 }
 
 int serve(const Options& options) {
   prepare_signals();
   Server server(options);
   std::cout << "airlock-server: listens at " << server.listens_at() << "; store "
-            << shown_uri(options.store)
-            << "; without authentication: everybody who can connect may do everything" << std::endl;
+            << shown_uri(options.store) << "; " << shown_rights(options.config->rights)
+            << std::endl;
   server.run();
   return 0;
 }
@@ -104,11 +121,14 @@ int run(int argc, char** argv) {
   app.add_option("--threads", arguments.threads, "Event loops [one per processor]")
       ->check(CLI::Range(1U, kMaxThreads))
       ->type_name("N");
+  const auto* const token =
+      app.add_subcommand("token", "Print a new token and the line for its [[principal]]");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
+  if (token->parsed()) return print_new_token();
   if (arguments.checks && arguments.config.empty())
     throw InvalidArgument("--check needs --config FILE");
   const Options options = options_of(arguments);

@@ -19,6 +19,7 @@ struct Endpoint {
   std::string host = {};   // tcp: an address of this machine itself.
   std::uint16_t port = 0;  // 0: any that is free.
   std::string path = {};   // unix
+  unsigned mode = kPrivateSocket;
 };
 
 inline constexpr unsigned kMaxThreads = 256;

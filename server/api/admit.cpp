@@ -4,6 +4,7 @@
 #include "api/answers.hpp"
 #include "api/api.hpp"
 #include "api/fields.hpp"
+#include "api/terms.hpp"
 #include "api/visit.hpp"
 #include "config/config.hpp"
 #include "http/loop.hpp"
@@ -54,7 +55,9 @@ AdmitCall read_call(Exchange& exchange, const Places& places) {
   AdmitCall call{.gate = gate_in(places)};
   const GateRule* const rule = exchange.loop().config().gates.find(call.gate.view());
   Fields fields(request);
+  check_terms(exchange, fields, call.gate, rule);
   call.permits = read_permits(fields, rule);
+  if (call.permits) check_ttl(exchange, call.permits->ttl, call.gate, rule);
   call.rates = fields.rates("rates");
   if (call.rates.empty() && rule != nullptr) call.rates = rule->rates;
   if (!call.permits && call.rates.empty())

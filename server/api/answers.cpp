@@ -20,6 +20,13 @@ OrderedJson rate_json(const RateInfo& rate) {
           {"reset_after_seconds", seconds(rate.reset_after)}};
 }
 
+// As RFC 6750 has it.
+void add_challenge(Response& response, bool is_wrong) {
+  response.fields.emplace_back(
+      "WWW-Authenticate",
+      is_wrong ? "Bearer realm=\"airlock\", error=\"invalid_token\"" : "Bearer realm=\"airlock\"");
+}
+
 std::uint32_t quota(const Rate& rate) { return rate.burst != 0 ? rate.burst : rate.count; }
 
 }  // namespace
@@ -96,7 +103,9 @@ Response failure_response() {
   try {
     throw;
   } catch (const Rejection& rejection) {
-    return problem(rejection.status, rejection.detail, rejection.field);
+    Response response = problem(rejection.status, rejection.detail, rejection.field);
+    if (rejection.status == 401) add_challenge(response, !rejection.field.empty());
+    return response;
   } catch (const InvalidArgument& error) {
     return problem(400, error.what());
   } catch (const StoreError& error) {

@@ -10,6 +10,7 @@
 #include "api/fields.hpp"
 #include "http/head.hpp"
 #include "http/loop.hpp"
+#include "rights/require.hpp"
 
 namespace airlock::server {
 namespace {
@@ -17,26 +18,27 @@ namespace {
 struct Route {
   std::string_view path;
   std::string_view method;
+  Role role;  // At the {gate} of the path. Without one, at any gate: the handler looks closer.
   void (*handler)(Api& api, const ExchangePtr& exchange, const Places& places);
 };
 
 constexpr std::array kRoutes = {
-    Route{"/v1/gates/{gate}/admit", "POST", admit},
-    Route{"/v1/gates/{gate}/take", "POST", take},
-    Route{"/v1/gates/{gate}/visitors/{visitor}", "DELETE", leave},
-    Route{"/v1/renew", "POST", renew},
-    Route{"/v1/release", "POST", release},
-    Route{"/v1/gates", "GET", list_gates},
-    Route{"/v1/gates/{gate}", "GET", show_gate},
-    Route{"/v1/gates/{gate}", "DELETE", purge},
-    Route{"/v1/gates/{gate}/limit", "PUT", set_limit},
-    Route{"/v1/gates/{gate}/limit", "DELETE", clear_limit},
-    Route{"/v1/gates/{gate}/pause", "PUT", pause},
-    Route{"/v1/gates/{gate}/pause", "DELETE", resume},
-    Route{"/v1/gates/{gate}/revoke", "POST", revoke},
-    Route{"/metrics", "GET", metrics},
-    Route{"/live", "GET", live},
-    Route{"/ready", "GET", ready},
+    Route{"/v1/gates/{gate}/admit", "POST", Role::admit, admit},
+    Route{"/v1/gates/{gate}/take", "POST", Role::admit, take},
+    Route{"/v1/gates/{gate}/visitors/{visitor}", "DELETE", Role::admit, leave},
+    Route{"/v1/renew", "POST", Role::admit, renew},
+    Route{"/v1/release", "POST", Role::admit, release},
+    Route{"/v1/gates", "GET", Role::observe, list_gates},
+    Route{"/v1/gates/{gate}", "GET", Role::observe, show_gate},
+    Route{"/v1/gates/{gate}", "DELETE", Role::operate, purge},
+    Route{"/v1/gates/{gate}/limit", "PUT", Role::operate, set_limit},
+    Route{"/v1/gates/{gate}/limit", "DELETE", Role::operate, clear_limit},
+    Route{"/v1/gates/{gate}/pause", "PUT", Role::operate, pause},
+    Route{"/v1/gates/{gate}/pause", "DELETE", Role::operate, resume},
+    Route{"/v1/gates/{gate}/revoke", "POST", Role::operate, revoke},
+    Route{"/metrics", "GET", Role::observe, metrics},
+    Route{"/live", "GET", Role::none, live},
+    Route{"/ready", "GET", Role::none, ready},
 };
 
 int hex_digit(char c) {
@@ -121,6 +123,13 @@ Response wrong_method(std::string_view path, std::string_view method) {
   return response;
 }
 
+void check_role(const Exchange& exchange, const Route& route, const Places& places) {
+  if (route.role == Role::none) return;
+  require_somewhere(exchange, route.role);
+  if (route.path.find("/{gate}") != std::string_view::npos)
+    require(exchange, route.role, gate_in(places));
+}
+
 void dispatch(Api& api, const ExchangePtr& exchange) {
   const Request& request = exchange->request();
   refuse_rebound(request);
@@ -128,10 +137,13 @@ void dispatch(Api& api, const ExchangePtr& exchange) {
     return each.method == request.method && matches(each.path, request.path);
   });
   if (route == kRoutes.end()) return exchange->answer(wrong_method(request.path, request.method));
+  route->role == Role::none ? exchange->set_caller({}, nullptr) : authenticate(*exchange);
   if (api.shared.is_draining && request.path.starts_with("/v1/")) {
     return exchange->answer(problem(503, "the server is stopping"));
   }
-  route->handler(api, exchange, places_of(route->path, request.path));
+  const Places places = places_of(route->path, request.path);
+  check_role(*exchange, *route, places);
+  route->handler(api, exchange, places);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ class Fields {
   template <typename Value>
   [[nodiscard]] std::optional<Value> choice(
       const char* name, const std::vector<std::pair<std::string_view, Value>>& choices);
+  [[nodiscard]] bool has(const char* name) const { return object_.contains(name); }
   void finish() const;
 
  private:

@@ -1,11 +1,10 @@
-#include <fnmatch.h>
-
 #include <atomic>
 #include <sstream>
 
 #include "airlock/metrics.hpp"
 #include "api/answers.hpp"
 #include "api/api.hpp"
+#include "config/gate_rules.hpp"
 #include "gate_json.hpp"
 #include "http/loop.hpp"
 
@@ -16,10 +15,10 @@ Response unknown_gate() { return problem(404, "this gate is not known to the sto
 void list_gates(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
   std::string match = query_value(exchange->request(), "match");
   if (match.empty()) match = "*";
-  answer_by(api, exchange, [match](const Store& store) {
+  answer_by(api, exchange, [match, grants = exchange->peer().grants](const Store& store) {
     OrderedJson json = OrderedJson::array();
     const auto include = [&](std::string_view gate) {
-      return fnmatch(match.c_str(), std::string(gate).c_str(), 0) == 0;
+      return glob_matches(match, gate) && grants->allows(Role::observe, gate);
     };
     for (const GateSummary& summary : store.survey(include))
       json.push_back(cli::summary_json(summary));
@@ -35,14 +34,16 @@ void show_gate(Api& api, const ExchangePtr& exchange, const Places& places) {
 }
 
 void metrics(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
-  answer_by(api, exchange, [&shared = api.shared](const Store& store) {
-    std::ostringstream text;
-    write_metrics(store, text);
-    text << "# HELP airlock_server_connections Open connections of clients.\n"
-            "# TYPE airlock_server_connections gauge\nairlock_server_connections "
-         << shared.connections << "\n";
-    return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};
-  });
+  answer_by(
+      api, exchange, [&shared = api.shared, grants = exchange->peer().grants](const Store& store) {
+        std::ostringstream text;
+        write_metrics(store, text,
+                      [&](std::string_view gate) { return grants->allows(Role::observe, gate); });
+        text << "# HELP airlock_server_connections Open connections of clients.\n"
+                "# TYPE airlock_server_connections gauge\nairlock_server_connections "
+             << shared.connections << "\n";
+        return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};
+      });
 }
 
 void live(Api& /*api*/, const ExchangePtr& exchange, const Places& /*places*/) {

@@ -3,6 +3,10 @@
 #include "api/answers.hpp"
 #include "api/api.hpp"
 #include "api/fields.hpp"
+#include "api/terms.hpp"
+#include "config/config.hpp"
+#include "http/loop.hpp"
+#include "rights/require.hpp"
 
 namespace airlock::server {
 namespace {
@@ -17,6 +21,13 @@ Token read_token(Fields& fields) {
   } catch (const InvalidArgument&) {
     throw Rejection{400, "is not the text of a token", "token"};
   }
+}
+
+// A token proves what it is for; who brings it needs the role at its gate all the same.
+Token read_allowed_token(const Exchange& exchange, Fields& fields) {
+  Token token = read_token(fields);
+  require(exchange, Role::admit, token.gate);
+  return token;
 }
 
 Response renewed(const Store& store, const Token& token, Duration ttl) {
@@ -39,16 +50,18 @@ Response renewed(const Store& store, const Token& token, Duration ttl) {
 
 void renew(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
   Fields fields(exchange->request());
-  const Token token = read_token(fields);
+  const Token token = read_allowed_token(*exchange, fields);
+  const GateRule* const rule = exchange->loop().config().gates.find(token.gate.view());
   const Duration ttl = fields.duration("ttl", std::chrono::milliseconds(20), kMaxTtl)
-                           .value_or(std::chrono::seconds(30));
+                           .value_or(rule != nullptr ? rule->ttl : GateRule().ttl);
+  check_ttl(*exchange, ttl, token.gate, rule);
   fields.finish();
   answer_by(api, exchange, [token, ttl](const Store& store) { return renewed(store, token, ttl); });
 }
 
 void release(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
   Fields fields(exchange->request());
-  const Token token = read_token(fields);
+  const Token token = read_allowed_token(*exchange, fields);
   fields.finish();
   answer_by(api, exchange, [token](const Store& store) {
     return store.release(token) ? json_response(200, {{"answer", "released"}})

@@ -4,6 +4,7 @@
 #include "api/answers.hpp"
 #include "api/api.hpp"
 #include "api/fields.hpp"
+#include "api/terms.hpp"
 #include "config/config.hpp"
 #include "http/loop.hpp"
 
@@ -47,8 +48,9 @@ Response take_once(const Store& store, const TakeCall& call) {
 void take(Api& api, const ExchangePtr& exchange, const Places& places) {
   TakeCall call{.gate = gate_in(places)};
   Fields fields(exchange->request());
-  call.rates = fields.rates("rates");
   const GateRule* const rule = exchange->loop().config().gates.find(call.gate.view());
+  check_terms(*exchange, fields, call.gate, rule);
+  call.rates = fields.rates("rates");
   if (call.rates.empty() && rule != nullptr) call.rates = rule->rates;
   if (call.rates.empty())
     throw Rejection{400, "are needed: here, or in a [[gate]] of airlock.toml", "rates"};

@@ -7,6 +7,9 @@
 namespace airlock::server {
 namespace {
 
+const std::vector<std::pair<std::string_view, unsigned>> kSocketModes = {
+    {"0600", kPrivateSocket}, {"0660", 0660}, {"0666", 0666}};
+
 void read_server(TableReader& table, Config& config) {
   config.store = table.text("store");
   config.listen = table.texts("listen");
@@ -19,6 +22,9 @@ void read_server(TableReader& table, Config& config) {
   }
   if (const auto threads = table.number("threads", 1, kMaxThreads))
     config.threads = static_cast<unsigned>(*threads);
+  config.socket_mode = table.choice("socket_mode", kSocketModes).value_or(kPrivateSocket);
+  if (config.socket_mode != kPrivateSocket && config.rights.is_open())
+    table.fail("socket_mode", "needs a [[principal]], or everybody who connects may do everything");
 }
 
 }  // namespace
@@ -26,6 +32,7 @@ void read_server(TableReader& table, Config& config) {
 ConfigPtr load_config(const std::string& file) {
   const auto config = std::make_shared<Config>();
   read_toml(file, [&config](TableReader& reader) {
+    config->rights.read(reader);
     reader.with("server", [&config](TableReader& table) { read_server(table, *config); });
     config->gates.read(reader);
   });

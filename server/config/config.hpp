@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "config/gate_rules.hpp"
+#include "rights/rights.hpp"
 
 namespace airlock::server {
+
+inline constexpr unsigned kPrivateSocket = 0600;
 
 // What airlock.toml says. Never changed once it is read: a reload makes another one, and a request keeps the one that it
 // began with. Each section is a type with a member read(TableReader&), in a file of its own.
@@ -16,6 +19,8 @@ struct Config {
   std::vector<std::string> listen = {};
   std::optional<unsigned> threads = {};
   GateRules gates = {};
+  Rights rights = {};
+  unsigned socket_mode = kPrivateSocket;  // Of Unix sockets. Wider needs rights.
 };
 
 using ConfigPtr = std::shared_ptr<const Config>;

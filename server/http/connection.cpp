@@ -152,6 +152,11 @@ void Connection::dispatch() {
   if (state_ == State::busy) await_input();
 }
 
+void Connection::set_caller(std::string principal, GrantsPtr grants) {
+  peer_.principal = std::move(principal);
+  peer_.grants = std::move(grants);
+}
+
 void Connection::answer(Response response) {
   ended_ = nullptr;
   if (state_ != State::busy) {

@@ -32,6 +32,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
 
   [[nodiscard]] const Request& request() const override { return reader_->request(); }
   [[nodiscard]] const Peer& peer() const override { return peer_; }
+  void set_caller(std::string principal, GrantsPtr grants) override;
   [[nodiscard]] Loop& loop() override { return loop_; }
   void answer(Response response) override;
   void on_end(std::function<void(End)> ended) override;
@@ -73,7 +74,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   Loop& loop_;
   Socket socket_;
   const Handler& handler_;
-  const Peer peer_;
+  Peer peer_;
   State state_ = State::reading;
   bool is_input_awaited_ = false;
   bool is_output_awaited_ = false;

@@ -2,19 +2,28 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "message.hpp"
+#include "rights/role.hpp"
 
 namespace airlock::server {
 
 class Loop;
 
-// Who is at the other end.
+// The other end of a connection, and what it may do by the request that is being answered.
 struct Peer {
-  std::string principal;  // Whose visitors a visitor's name belongs to.
-  std::string label;      // What operators see unless the request has a label.
+  std::string principal = {};  // Whose visitors a visitor's name belongs to.
+  std::string label = {};      // What operators see unless the request has a label.
+  GrantsPtr grants = {};       // None: nothing.
+
+  std::optional<unsigned> user = {};  // Of a Unix socket.
+  std::vector<unsigned> groups = {};
+  std::vector<std::string> certificate_names = {};  // Of a verified certificate.
+  bool is_loopback = false;                         // TCP from this machine.
 };
 
 // One request and its answer. Handlers get it on the loop of its connection and use it there alone. Each is answered once,
@@ -28,6 +37,7 @@ class Exchange {
 
   [[nodiscard]] virtual const Request& request() const = 0;
   [[nodiscard]] virtual const Peer& peer() const = 0;
+  virtual void set_caller(std::string principal, GrantsPtr grants) = 0;
   [[nodiscard]] virtual Loop& loop() = 0;
 
   virtual void answer(Response response) = 0;

@@ -6,11 +6,12 @@
 namespace airlock::server {
 
 std::string_view reason_phrase(int status) noexcept {
-  constexpr std::array<std::pair<int, std::string_view>, 20> kPhrases = {{
+  constexpr std::array<std::pair<int, std::string_view>, 21> kPhrases = {{
       {200, "OK"},
       {202, "Accepted"},
       {204, "No Content"},
       {400, "Bad Request"},
+      {401, "Unauthorized"},
       {403, "Forbidden"},
       {404, "Not Found"},
       {405, "Method Not Allowed"},

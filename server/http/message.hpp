@@ -18,6 +18,7 @@ struct Request {
   std::string origin;
   std::string accept;
   std::string content_type;
+  std::string authorization;  // A secret.
   std::string body;
   bool has_fetch_metadata = false;  // A Sec-Fetch-* field: a browser sent it.
   bool expects_continue = false;

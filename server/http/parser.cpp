@@ -105,6 +105,11 @@ void RequestReader::on_field_impl(Field name, Text name_text, Text value, ErrorC
     case Field::content_type:
       request_.content_type = text(value);
       break;
+    case Field::authorization:
+      // Two fields are no token of anybody.
+      if (!request_.authorization.empty()) request_.authorization += ',';
+      request_.authorization += text(value);
+      break;
     case Field::expect:
       request_.expects_continue = true;
       break;
