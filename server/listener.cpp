@@ -16,7 +16,9 @@
 #include <utility>
 
 #include "airlock/error.hpp"
+#include "config/config.hpp"
 #include "http/connection.hpp"
+#include "tls/handshake.hpp"
 
 namespace airlock::server {
 namespace {
@@ -72,6 +74,26 @@ Peer peer_of(asio::generic::stream_protocol::socket& socket, const Endpoint& end
           .is_loopback = remote.address().is_loopback()};
 }
 
+void begin_plain(Loop& loop, asio::generic::stream_protocol::socket socket, Peer peer,
+                 const Handler& handler) {
+  Connection::start(loop, std::move(socket), std::move(peer), handler);
+}
+
+// With the certificate of now, also after a reload.
+void begin_tls(Loop& loop, asio::generic::stream_protocol::socket socket, Peer peer,
+               const Handler& handler) {
+  const TlsContext& tls = loop.config().tls;
+  if (!tls.is_set()) return;
+  auto session = tls.accept(socket.native_handle());
+  TlsHandshake::start(loop, std::move(socket), std::move(session),
+                      [&loop, peer = std::move(peer), &handler](
+                          auto connected, std::unique_ptr<TlsSession> done) mutable {
+                        peer.certificate_names = done->peer_names();
+                        Connection::start(loop, Transport(std::move(connected), std::move(done)),
+                                          std::move(peer), handler);
+                      });
+}
+
 // Whether a server accepts there.
 bool is_in_use(const std::string& path) {
   asio::io_context context;
@@ -91,7 +113,7 @@ Listener::Listener(Loop& loop, Endpoint endpoint, std::function<Loop&()> next_lo
       handler_(handler),
       acceptor_(loop.context()),
       pause_(loop.context()) {
-  endpoint_.kind == Endpoint::Kind::tcp ? open_tcp() : open_unix();
+  endpoint_.kind == Endpoint::Kind::unix ? open_unix() : open_tcp();
   error_code error;
   acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (error) fail("listen", error.value());
@@ -134,13 +156,6 @@ void Listener::open_unix() {
     fail("chmod", errno);
 }
 
-std::string Listener::text() const {
-  if (endpoint_.kind == Endpoint::Kind::unix) return "unix:" + endpoint_.path;
-  const bool is_v6 = endpoint_.host.find(':') != std::string::npos;
-  return "tcp:" + (is_v6 ? "[" + endpoint_.host + "]" : endpoint_.host) + ":" +
-         std::to_string(endpoint_.port);
-}
-
 void Listener::close() {
   error_code ignored;
   pause_.cancel();
@@ -169,15 +184,17 @@ void Listener::accept() {
 void Listener::take(Loop& to, Protocol::socket socket) {
   error_code ignored;
   if (loop_.shared().connections >= kMaxConnections) {
+    if (endpoint_.kind == Endpoint::Kind::tls) return;
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(kTooMany, std::char_traits<char>::length(kTooMany)), ignored);
     return;
   }
-  if (endpoint_.kind == Endpoint::Kind::tcp)
+  if (endpoint_.kind != Endpoint::Kind::unix)
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   const auto moved = std::make_shared<Protocol::socket>(std::move(socket));
-  to.post([&to, moved, peer = peer_of(*moved, endpoint_), &handler = handler_] {
-    Connection::start(to, std::move(*moved), peer, handler);
+  const auto begin = endpoint_.kind == Endpoint::Kind::tls ? begin_tls : begin_plain;
+  to.post([begin, &to, moved, peer = peer_of(*moved, endpoint_), &handler = handler_]() mutable {
+    begin(to, std::move(*moved), std::move(peer), handler);
   });
 }
 

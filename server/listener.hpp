@@ -25,7 +25,9 @@ class Listener {
   void start() { accept(); }
   void close();
 
-  [[nodiscard]] std::string text() const;  // With the port that was chosen.
+  [[nodiscard]] std::string text() const {
+    return endpoint_text(endpoint_);
+  }  // With the port that was chosen.
 
  private:
   using Protocol = boost::asio::generic::stream_protocol;

@@ -82,6 +82,7 @@ Options options_of(const Arguments& arguments) {
   for (const std::string& each : listen) {
     options.listen.push_back(listen_option(each));
     options.listen.back().mode = config.socket_mode;
+    check_exposure(options.listen.back(), config);
   }
   return options;
 }
@@ -115,7 +116,7 @@ int run(int argc, char** argv) {
       ->envname("AIRLOCK_STORE")
       ->type_name("URI");
   app.add_option("--listen", arguments.listen,
-                 "tcp:HOST:PORT or unix:PATH, both also several times [as in FILE, else "
+                 "tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, also several times [as in FILE, else "
                  "unix:airlock.sock in the runtime directory]")
       ->type_name("WHERE");
   app.add_option("--threads", arguments.threads, "Event loops [one per processor]")

@@ -10,12 +10,21 @@
 namespace airlock::server {
 namespace {
 
-constexpr const char* kForms = "has to be tcp:HOST:PORT or unix:PATH";
+namespace asio = boost::asio;
 
-Endpoint tcp_endpoint(const std::string& text, const std::string& rest) {
+constexpr const char* kForms = "has to be tcp:HOST:PORT, tls:HOST:PORT or unix:PATH";
+
+asio::ip::address address_of(const std::string& text, const std::string& host) {
+  boost::system::error_code failed;
+  auto address = asio::ip::make_address(host, failed);
+  if (failed) throw InvalidArgument(text + ": HOST has to be an address, or localhost");
+  return address;
+}
+
+Endpoint net_endpoint(Endpoint::Kind kind, const std::string& text, const std::string& rest) {
   const std::size_t colon = rest.rfind(':');
   if (colon == std::string::npos) throw InvalidArgument(text + ": " + kForms);
-  Endpoint endpoint{.kind = Endpoint::Kind::tcp, .host = rest.substr(0, colon)};
+  Endpoint endpoint{.kind = kind, .host = rest.substr(0, colon)};
   const std::string port = rest.substr(colon + 1);
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
   if (error != std::errc() || end != port.data() + port.size() || port.empty()) {
@@ -25,15 +34,11 @@ Endpoint tcp_endpoint(const std::string& text, const std::string& rest) {
   if (endpoint.host.starts_with('[') && endpoint.host.ends_with(']')) {
     endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
   }
-  boost::system::error_code failed;
-  const auto address = boost::asio::ip::make_address(endpoint.host, failed);
-  if (failed) throw InvalidArgument(text + ": HOST has to be localhost, 127.0.0.1 or [::1]");
-  if (!address.is_loopback()) {
-    throw InvalidArgument(
-        text +
-        ": is refused, because this server has no authentication yet and everybody who reaches it "
-        "may do "
-        "everything; use 127.0.0.1, [::1] or unix:PATH, and a proxy that authenticates");
+  const auto address = address_of(text, endpoint.host);
+  if (kind == Endpoint::Kind::tcp && !address.is_loopback()) {
+    throw InvalidArgument(text +
+                          ": is refused, because tokens and answers would be readable on the way; "
+                          "use tls:HOST:PORT, or tcp: with 127.0.0.1 or [::1]");
   }
   return endpoint;
 }
@@ -41,7 +46,8 @@ Endpoint tcp_endpoint(const std::string& text, const std::string& rest) {
 }  // namespace
 
 Endpoint parse_endpoint(const std::string& text) {
-  if (text.starts_with("tcp:")) return tcp_endpoint(text, text.substr(4));
+  if (text.starts_with("tcp:")) return net_endpoint(Endpoint::Kind::tcp, text, text.substr(4));
+  if (text.starts_with("tls:")) return net_endpoint(Endpoint::Kind::tls, text, text.substr(4));
   if (!text.starts_with("unix:") || text.size() == 5) throw InvalidArgument(text + ": " + kForms);
   Endpoint endpoint{.kind = Endpoint::Kind::unix, .path = text.substr(5)};
   if (endpoint.path.size() >= sizeof(sockaddr_un::sun_path)) {
@@ -49,6 +55,25 @@ Endpoint parse_endpoint(const std::string& text) {
                           std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
   }
   return endpoint;
+}
+
+std::string endpoint_text(const Endpoint& endpoint) {
+  if (endpoint.kind == Endpoint::Kind::unix) return "unix:" + endpoint.path;
+  const bool is_v6 = endpoint.host.find(':') != std::string::npos;
+  return (endpoint.kind == Endpoint::Kind::tls ? "tls:" : "tcp:") +
+         (is_v6 ? "[" + endpoint.host + "]" : endpoint.host) + ":" + std::to_string(endpoint.port);
+}
+
+void check_exposure(const Endpoint& endpoint, const Config& config) {
+  if (endpoint.kind != Endpoint::Kind::tls) return;
+  const std::string where = endpoint_text(endpoint);
+  if (!config.tls.is_set())
+    throw InvalidArgument(where + ": needs certificate and key in [tls] of airlock.toml");
+  if (address_of(where, endpoint.host).is_loopback()) return;
+  if (!config.rights.knows_tokens() && !config.rights.knows_certificates())
+    throw InvalidArgument(where +
+                          ": is refused, because nobody could be told from anybody else; "
+                          "airlock.toml needs a [[principal]] with tokens or certificates");
 }
 
 }  // namespace airlock::server

@@ -11,12 +11,12 @@
 
 namespace airlock::server {
 
-// Where to listen: tcp:HOST:PORT or unix:PATH.
+// Where to listen: tcp:HOST:PORT, tls:HOST:PORT or unix:PATH.
 struct Endpoint {
-  enum class Kind : std::uint8_t { tcp, unix };
+  enum class Kind : std::uint8_t { tcp, tls, unix };
 
   Kind kind = Kind::tcp;
-  std::string host = {};   // tcp: an address of this machine itself.
+  std::string host = {};   // tcp: an address of this machine itself. tls: any.
   std::uint16_t port = 0;  // 0: any that is free.
   std::string path = {};   // unix
   unsigned mode = kPrivateSocket;
@@ -31,7 +31,10 @@ struct Options {
   ConfigPtr config = {};  // Never null.
 };
 
+[[nodiscard]] std::string endpoint_text(const Endpoint& endpoint);
+
 // InvalidArgument names what is wrong, and the way out.
+void check_exposure(const Endpoint& endpoint, const Config& config);  // Who could come in there.
 [[nodiscard]] Endpoint parse_endpoint(const std::string& text);
 
 }  // namespace airlock::server

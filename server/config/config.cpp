@@ -33,6 +33,9 @@ ConfigPtr load_config(const std::string& file) {
   const auto config = std::make_shared<Config>();
   read_toml(file, [&config](TableReader& reader) {
     config->rights.read(reader);
+    config->tls.read(reader);
+    if (config->rights.knows_certificates() && !config->tls.verifies_clients())
+      reader.fail("principal", "certificates need client_ca in [tls]");
     reader.with("server", [&config](TableReader& table) { read_server(table, *config); });
     config->gates.read(reader);
   });

@@ -7,6 +7,7 @@
 
 #include "config/gate_rules.hpp"
 #include "rights/rights.hpp"
+#include "tls/context.hpp"
 
 namespace airlock::server {
 
@@ -20,6 +21,7 @@ struct Config {
   std::optional<unsigned> threads = {};
   GateRules gates = {};
   Rights rights = {};
+  TlsContext tls = {};
   unsigned socket_mode = kPrivateSocket;  // Of Unix sockets. Wider needs rights.
 };
 

@@ -1,7 +1,7 @@
 #include "connection.hpp"
 
 #include <algorithm>
-#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <utility>
 
 #include "loop.hpp"
@@ -18,17 +18,15 @@ bool is_later(const error_code& error) {
 
 }  // namespace
 
-void Connection::start(Loop& loop, Socket socket, Peer peer, const Handler& handler) {
+void Connection::start(Loop& loop, Transport transport, Peer peer, const Handler& handler) {
   const auto connection =
-      std::make_shared<Connection>(loop, std::move(socket), std::move(peer), handler);
+      std::make_shared<Connection>(loop, std::move(transport), std::move(peer), handler);
   loop.add(*connection);
   connection->await_input();
 }
 
-Connection::Connection(Loop& loop, Socket socket, Peer peer, const Handler& handler)
-    : loop_(loop), socket_(std::move(socket)), handler_(handler), peer_(std::move(peer)) {
-  error_code ignored;
-  socket_.non_blocking(true, ignored);
+Connection::Connection(Loop& loop, Transport transport, Peer peer, const Handler& handler)
+    : loop_(loop), transport_(std::move(transport)), handler_(handler), peer_(std::move(peer)) {
   set_deadline(kIdle);
 }
 
@@ -57,7 +55,7 @@ bool Connection::wants_input() const noexcept {
 void Connection::await_input() {
   if (is_input_awaited_ || !wants_input()) return;
   is_input_awaited_ = true;
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const error_code& error) {
+  transport_.await_input([self = shared_from_this()](const error_code& error) {
     self->is_input_awaited_ = false;
     if (error || !self->wants_input()) return;
     self->on_input();
@@ -68,7 +66,7 @@ void Connection::await_input() {
 void Connection::on_input() {
   error_code error;
   auto& scratch = loop_.scratch();
-  const std::size_t size = socket_.read_some(asio::buffer(scratch), error);
+  const std::size_t size = transport_.read_some(scratch, error);
   if (is_later(error)) return;
   if (error) return on_eof();
   if (state_ == State::lingering || state_ == State::streaming)
@@ -209,7 +207,7 @@ void Connection::end_stream() {
 void Connection::flush() {
   while (!unsent_.empty() && !is_output_awaited_ && state_ != State::closed) {
     error_code error;
-    const std::size_t size = socket_.write_some(asio::buffer(unsent_), error);
+    const std::size_t size = transport_.write_some(unsent_, error);
     if (is_later(error)) return await_output();
     if (error) {
       tell_end(End::gone);
@@ -222,7 +220,7 @@ void Connection::flush() {
 
 void Connection::await_output() {
   is_output_awaited_ = true;
-  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const error_code& error) {
+  transport_.await_output([self = shared_from_this()](const error_code& error) {
     self->is_output_awaited_ = false;
     if (error) return;
     self->flush();
@@ -245,7 +243,7 @@ void Connection::on_flushed() {
 // Closing at once would reset the connection where input is left, and the client could lose the answer.
 void Connection::linger() {
   error_code error;
-  socket_.shutdown(Socket::shutdown_send, error);
+  transport_.end_output(error);
   if (error) return close();
   state_ = State::lingering;
   set_deadline(kLinger);
@@ -261,8 +259,7 @@ void Connection::close() {
   state_ = State::closed;
   ended_ = nullptr;
   loop_.remove(*this);
-  error_code ignored;
-  socket_.close(ignored);
+  transport_.close();
   for (const auto& undo : std::exchange(unwritten_, {})) undo();
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 
 #include "exchange.hpp"
 #include "parser.hpp"
+#include "transport.hpp"
 
 namespace airlock::server {
 
@@ -19,12 +19,11 @@ namespace airlock::server {
 // of it: it lives as long as something is read, written or answered.
 class Connection final : public Exchange, public std::enable_shared_from_this<Connection> {
  public:
-  using Socket = boost::asio::generic::stream_protocol::socket;
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  static void start(Loop& loop, Socket socket, Peer peer, const Handler& handler);
+  static void start(Loop& loop, Transport transport, Peer peer, const Handler& handler);
 
-  Connection(Loop& loop, Socket socket, Peer peer, const Handler& handler);
+  Connection(Loop& loop, Transport transport, Peer peer, const Handler& handler);
   ~Connection() override;
 
   void tick(TimePoint now);  // Ends what takes too long.
@@ -72,7 +71,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   static constexpr std::chrono::seconds kHeartbeat{15};
 
   Loop& loop_;
-  Socket socket_;
+  Transport transport_;
   const Handler& handler_;
   Peer peer_;
   State state_ = State::reading;

@@ -5,7 +5,9 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 from server_case import BINARY, LONG, Client, ServerCase
@@ -354,20 +356,30 @@ class Shown(unittest.TestCase):
                               timeout=LONG, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), text)
 
+    def with_files(self, text):
+        """With a certificate and a key where the text has paths."""
+        folder = tempfile.mkdtemp(prefix="airlock-test-")
+        self.addCleanup(shutil.rmtree, folder)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=x",
+                        "-keyout", f"{folder}/server.key", "-out", f"{folder}/server.pem"], check=True, capture_output=True)
+        shutil.copyfile(f"{folder}/server.pem", f"{folder}/clients.pem")
+        os.chmod(f"{folder}/server.key", 0o600)
+        return text.replace("/etc/airlock", folder)
+
     def test_the_examples_of_the_page_are_good(self):
         with open(os.path.join(ROOT, "docs/server.md"), encoding="utf-8") as file:
             blocks = re.findall(r"```toml\n(.*?)```", file.read(), re.DOTALL)
         self.assertTrue(any("[[principal]]" in block for block in blocks))
         for block in blocks:
-            self.check(block)
+            self.check(self.with_files(block))
 
     def test_what_is_a_comment_in_the_example_is_good(self):
         with open(os.path.join(ROOT, "server/airlock.toml"), encoding="utf-8") as file:
             text = file.read().replace("sha256:HEX", token_hash("x"))
-        keys = "name|tokens|users|groups|loopback|socket_mode|" + "|".join(ROLES)
-        text, count = re.subn(rf"^# (\[\[principal\]\]|({keys}) = )", r"\1", text, flags=re.MULTILINE)
-        self.assertGreater(count, 12)
-        self.check(text)
+        keys = "certificate|key|client_ca|client_certificate_required|certificates|name|tokens|users|groups|loopback|socket_mode|" + "|".join(ROLES)
+        text, count = re.subn(rf"^# (\[tls\]|\[\[principal\]\]|({keys}) = )", r"\1", text, flags=re.MULTILINE)
+        self.assertGreater(count, 20)
+        self.check(self.with_files(text))
 
 
 class Mistakes(unittest.TestCase):
