@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -50,6 +51,13 @@ enum class Renewal : std::uint8_t {
   unknown,  // The store did not answer for it.
 };
 
+// One question of many: the answer, or what admit() would have thrown.
+struct AdmitItem {
+  Request request;
+  std::optional<Answer> answer = {};
+  std::exception_ptr failure = {};
+};
+
 // One lease of a renewal, and what became of it.
 struct RenewItem {
   Token token;
@@ -85,6 +93,10 @@ class AIRLOCK_EXPORT Store {
   // The question. Idempotent by visitor: holding -> Granted, repeated; handed over -> this is the
   // claim; waiting -> Queued, place kept, patience restarted.
   [[nodiscard]] Answer admit(const Request& request) const;
+
+  // The same for many visitors, a step for each: in this order where they ask at one gate, and in few
+  // round trips where a network is in between. What fails hinders no other.
+  void admit_each(std::span<AdmitItem> items) const;
 
   // The same for several gates of one group and one visitor: all or nothing, in one step.
   [[nodiscard]] GroupAnswer admit_all(std::span<const Request> requests) const;

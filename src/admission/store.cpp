@@ -25,6 +25,8 @@ GroupAnswer Store::admit_all(std::span<const Request> requests) const {
   return backend_of(*this)->admit_all(requests);
 }
 
+void Store::admit_each(std::span<AdmitItem> items) const { backend_of(*this)->admit_each(items); }
+
 bool Store::leave(const GateName& gate, const VisitorId& visitor) const {
   return backend_of(*this)->leave(gate, visitor);
 }

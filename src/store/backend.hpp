@@ -24,13 +24,6 @@ struct ReleaseItem {
   bool is_over = false;   // Given back, or gone before.
 };
 
-// One question that is asked together with others: the answer, or what admit() would have thrown.
-struct AdmitItem {
-  Request request;
-  std::optional<Answer> answer = {};
-  std::exception_ptr failure = {};
-};
-
 // What a store implements; Store (store.hpp) is the handle that users have and says what the steps
 // do. Here is what only the layers above need besides. Safe to use from any thread, also after
 // fork(). Steps throw InvalidArgument before anything happens, or StoreError; they return within the
@@ -52,8 +45,6 @@ class AIRLOCK_EXPORT Backend {
   [[nodiscard]] virtual StoreId id() = 0;
   [[nodiscard]] virtual Clock& clock() noexcept = 0;
   [[nodiscard]] virtual Answer admit(const Request& request) = 0;
-  // As admit() for each, in this order where they go to one gate, and together where that saves time. A
-  // request may be sent twice: not for rates without permits.
   virtual void admit_each(std::span<AdmitItem> items) noexcept;
   [[nodiscard]] virtual GroupAnswer admit_all(std::span<const Request> requests) = 0;
   virtual bool leave(const GateName& gate, const VisitorId& visitor) = 0;

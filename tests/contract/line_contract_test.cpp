@@ -247,5 +247,35 @@ TEST_P(StoreContract, TheOrderBelongsToALineThatIsNotEmpty) {
   EXPECT_EQ(look().order, Order::lottery);
 }
 
+// --- many questions at once ---
+
+AdmitItem question(std::string_view gate, std::string_view name) {
+  return {{.gate = gate,
+           .visitor = VisitorId::named(name),
+           .permits = Permits{.limit = 1, .ttl = 10s},
+           .line = {.join = true}}};
+}
+
+TEST_P(StoreContract, ManyQuestionsAreAnsweredInTheirOrder) {
+  std::vector<AdmitItem> items = {question("a", "ann"), question("b", "bob"), question("a", "cid"),
+                                  question("a", "dan"), question("b", "eve")};
+  store().admit_each(items);
+  EXPECT_TRUE(std::holds_alternative<Granted>(items[0].answer.value()));
+  EXPECT_TRUE(std::holds_alternative<Granted>(items[1].answer.value()));
+  EXPECT_EQ(std::get<Queued>(items[2].answer.value()).position, 1U);
+  EXPECT_EQ(std::get<Queued>(items[3].answer.value()).position, 2U);
+  EXPECT_EQ(std::get<Queued>(items[4].answer.value()).position, 1U);
+}
+
+TEST_P(StoreContract, ManyQuestionsFailOneByOne) {
+  std::vector<AdmitItem> items = {question("a", "ann"), question("a", "bob"), question("a", "cid")};
+  items[1].request.permits->limit = 0;
+  store().admit_each(items);
+  EXPECT_TRUE(std::holds_alternative<Granted>(items[0].answer.value()));
+  EXPECT_THROW(std::rethrow_exception(items[1].failure), InvalidArgument);
+  EXPECT_FALSE(items[1].answer);
+  EXPECT_EQ(std::get<Queued>(items[2].answer.value()).position, 1U);
+}
+
 }  // namespace
 }  // namespace airlock::contract

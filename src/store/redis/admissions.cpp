@@ -38,7 +38,7 @@ RetryPolicy policy_for(const Request& request) {
 }
 
 // A copy that shares nothing with another: they are handed on to several threads.
-void fail(internal::AdmitItem& item, const StoreError& error) noexcept {
+void fail(AdmitItem& item, const StoreError& error) noexcept {
   if (item.answer || item.failure) return;
   item.failure =
       std::make_exception_ptr(StoreError(error.kind(), error.outcome(), std::string(error.what())));
@@ -100,15 +100,15 @@ Answer Admissions::admit(const Request& request) {
 // --- many at once ---
 
 struct Admissions::Asking {
-  std::vector<internal::AdmitItem*> items;
+  std::vector<AdmitItem*> items;
   std::vector<Notifications::Expectation> expected;
   StoreId id = 0;
 };
 
 // What may not be made twice, or is alone, is asked by itself.
-void Admissions::admit_each(std::span<internal::AdmitItem> items) noexcept {
-  std::vector<internal::AdmitItem*> together;
-  for (internal::AdmitItem& item : items) {
+void Admissions::admit_each(std::span<AdmitItem> items) noexcept {
+  std::vector<AdmitItem*> together;
+  for (AdmitItem& item : items) {
     try {
       validate(item.request);
       if (items.size() > 1 && policy_for(item.request) == RetryPolicy::always) {
@@ -123,21 +123,21 @@ void Admissions::admit_each(std::span<internal::AdmitItem> items) noexcept {
   try {
     if (!together.empty()) admit_together(together);
   } catch (const StoreError& error) {
-    for (internal::AdmitItem* item : together) fail(*item, error);
+    for (AdmitItem* item : together) fail(*item, error);
   } catch (const std::exception& error) {
-    for (internal::AdmitItem* item : together)
+    for (AdmitItem* item : together)
       fail(*item, {StoreError::Kind::no_room, Outcome::unknown, error.what()});
   }
 }
 
-void Admissions::admit_together(std::span<internal::AdmitItem* const> items) {
+void Admissions::admit_together(std::span<AdmitItem* const> items) {
   const Deadline until = runner_.deadline();
   Asking asking{.items = {items.begin(), items.end()}, .id = identity_.get(until)};
   std::vector<GateName> gates;
-  for (const internal::AdmitItem* item : items) gates.push_back(item->request.gate);
+  for (const AdmitItem* item : items) gates.push_back(item->request.gate);
   notifications_.listen(gates, until);
   std::vector<Call> calls;
-  for (const internal::AdmitItem* item : items) {
+  for (const AdmitItem* item : items) {
     asking.expected.push_back(notifications_.expect(item->request));
     calls.push_back(question(item->request, asking.expected.back()));
   }

@@ -22,7 +22,7 @@ class Admissions {
         leases_(leases) {}
 
   [[nodiscard]] Answer admit(const Request& request);
-  void admit_each(std::span<internal::AdmitItem> items) noexcept;
+  void admit_each(std::span<AdmitItem> items) noexcept;
   [[nodiscard]] GroupAnswer admit_all(std::span<const Request> requests);
   bool leave(const GateName& gate, const VisitorId& visitor);
   bool mark_absent(const GateName& gate, const VisitorId& visitor);
@@ -41,7 +41,7 @@ class Admissions {
                                           const Notifications::Expectation& expected,
                                           AnswerKind kind, Unpacker& fields);
   struct Asking;
-  void admit_together(std::span<internal::AdmitItem* const> items);
+  void admit_together(std::span<AdmitItem* const> items);
   [[nodiscard]] Answer answer_to(const Asking& asking, const StepRunner::Asked& asked,
                                  std::size_t which, std::vector<GateName>& unsettled);
   [[noreturn]] void undo(std::span<const Request> requests, std::span<const Granted> granted);

@@ -65,7 +65,7 @@ class RedisStore final : public internal::Backend, public Servers {
   Clock& clock() noexcept override { return clock_of(options_); }
 
   Answer admit(const Request& request) override { return process().admissions.admit(request); }
-  void admit_each(std::span<internal::AdmitItem> items) noexcept override try {
+  void admit_each(std::span<AdmitItem> items) noexcept override try {
     process().admissions.admit_each(items);
   } catch (const std::exception&) {
     Backend::admit_each(items);  // Which fails each of them.
