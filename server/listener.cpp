@@ -17,6 +17,7 @@
 
 #include "airlock/error.hpp"
 #include "config/config.hpp"
+#include "check/networks.hpp"
 #include "http/connection.hpp"
 #include "tls/handshake.hpp"
 
@@ -71,7 +72,8 @@ Peer peer_of(asio::generic::stream_protocol::socket& socket, const Endpoint& end
   const auto remote = to_tcp(socket.remote_endpoint(error));
   if (error) return {.label = "http"};
   return {.label = "http port " + std::to_string(remote.port()),
-          .is_loopback = remote.address().is_loopback()};
+          .is_loopback = remote.address().is_loopback(),
+          .address = without_mapping(remote.address())};
 }
 
 void begin_plain(Loop& loop, asio::generic::stream_protocol::socket socket, Peer peer,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Code shown to a reader is code that ran: blocks in C, C++, PHP and Python in README.md, llms.txt and docs/ equal regions of files.
+"""Code shown to a reader is code that ran: blocks in C, C++, PHP and Python, and configurations of proxies, in README.md, llms.txt and
+docs/ equal regions of files.
 
     snippets_test.py ROOT             check
     snippets_test.py ROOT --update    write the regions into the documents
@@ -11,7 +12,8 @@ In a document:                                      In examples/start.cpp:
     ...                                                 // [/acquire]
     ```
 
-In Python the marks are `# [acquire]`. Indentation of the whole is of no account. docs/design.md and docs/formats.md may show C++ that is no snippet, and llms.txt
+In Python and configurations the marks are `# [acquire]`, in Lua `-- [acquire]`. Blocks in other languages are checked where they
+name a snippet. Indentation of the whole is of no account. docs/design.md and docs/formats.md may show C++ that is no snippet, and llms.txt
 declarations, which tests/llms_test.py checks.
 """
 
@@ -25,9 +27,10 @@ MAY_SKETCH = ("docs/design.md", "docs/formats.md", "llms.txt")
 
 BLOCK = re.compile(
     r"(?:<!--\s*snippet:\s*(?P<file>[^\s#]+)#(?P<region>\S+)\s*-->\s*\n)?"
-    r"(?P<indent>[ \t]*)```[ \t]*(?:cpp|php|c\+\+|python|c(?![\w+#]))[^\n]*\n(?P<code>.*?)^[ \t]*```[ \t]*$",
+    r"(?P<indent>[ \t]*)```[ \t]*(?(file)|(?:cpp|php|c\+\+|python|nginx|caddyfile|haproxy|lua|c(?![\w+#])))[^\n]*\n"
+    r"(?P<code>.*?)^[ \t]*```[ \t]*$",
     re.MULTILINE | re.DOTALL)
-MARK = re.compile(r"^\s*(?://|#) \[/?[\w-]+\]\s*$")
+MARK = re.compile(r"^\s*(?://|#|--) \[/?[\w-]+\]\s*$")
 
 
 def region(root, file, name):
@@ -35,8 +38,8 @@ def region(root, file, name):
     if not (root / file).is_file():
         raise LookupError(f"there is no file {file}")
     lines = (root / file).read_text().splitlines()
-    begin = [i for i, line in enumerate(lines) if line.strip() in (f"// [{name}]", f"# [{name}]")]
-    end = [i for i, line in enumerate(lines) if line.strip() in (f"// [/{name}]", f"# [/{name}]")]
+    begin = [i for i, line in enumerate(lines) if line.strip() in (f"// [{name}]", f"# [{name}]", f"-- [{name}]")]
+    end = [i for i, line in enumerate(lines) if line.strip() in (f"// [/{name}]", f"# [/{name}]", f"-- [/{name}]")]
     if len(begin) != 1 or len(end) != 1 or end[0] < begin[0]:
         raise LookupError(f"{file} has no region between // [{name}] and // [/{name}]")
     inside = [line for line in lines[begin[0] + 1:end[0]] if not MARK.match(line)]
@@ -100,6 +103,13 @@ def prove_that_it_notices():
         assert not errors("README.md", python), "good Python"
         assert errors("README.md", python.replace("f()", "g()")), "not noticed: a difference in Python"
         assert errors("docs/stores.md", "```python\nsketch()\n```\n"), "not noticed: a sketch in Python"
+        (root / "examples/x.lua").write_text("-- [use]\nf()\n-- [/use]\n")
+        for lua in ("lua", "toml"):  # The second is checked for its snippet alone.
+            shown_lua = f"<!-- snippet: examples/x.lua#use -->\n```{lua}\nf()\n```\n"
+            assert not errors("README.md", shown_lua), f"good {lua}"
+            assert errors("README.md", shown_lua.replace("f()", "g()")), f"not noticed: a difference in {lua}"
+        assert errors("docs/stores.md", "```nginx\nlisten 80;\n```\n"), "not noticed: a configuration of a proxy that is no snippet"
+        assert not errors("docs/stores.md", "```toml\na = 1\n```\n"), "another language that names no snippet"
         assert not errors("docs/design.md", "```cpp\nsketch();\n```\n"), "a sketch where it may be"
         assert errors("docs/stores.md", "```cpp\nsketch();\n```\n"), "not noticed: a sketch"
         assert errors("docs/stores.md", "```c\nsketch();\n```\n"), "not noticed: a sketch in C"

@@ -36,6 +36,7 @@ constexpr std::array kRoutes = {
     Route{"/v1/gates/{gate}/pause", "PUT", Role::operate, pause},
     Route{"/v1/gates/{gate}/pause", "DELETE", Role::operate, resume},
     Route{"/v1/gates/{gate}/revoke", "POST", Role::operate, revoke},
+    Route{"/check", "GET", Role::admit, check},
     Route{"/metrics", "GET", Role::observe, metrics},
     Route{"/live", "GET", Role::none, live},
     Route{"/ready", "GET", Role::none, ready},
@@ -130,6 +131,13 @@ void check_role(const Exchange& exchange, const Route& route, const Places& plac
     require(exchange, route.role, gate_in(places));
 }
 
+std::string query_form(const std::vector<std::string_view>& known) {
+  std::string form;
+  for (const std::string_view name : known)
+    form.append(form.empty() ? "" : "&").append(name).append("=VALUE");
+  return form;
+}
+
 void dispatch(Api& api, const ExchangePtr& exchange) {
   const Request& request = exchange->request();
   refuse_rebound(request);
@@ -200,20 +208,31 @@ void release_soon(Api& api, Loop& loop, const Token& token) {
 }
 
 std::string query_value(const Request& request, std::string_view known) {
-  std::string value;
+  return query_values(request, {known}).front();
+}
+
+std::vector<std::string> query_values(const Request& request,
+                                      const std::vector<std::string_view>& known) {
+  std::vector<std::optional<std::string>> found(known.size());
   std::string_view rest = request.query;
   while (!rest.empty()) {
     const std::size_t end = rest.find('&');
     const std::string_view pair = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     const std::size_t equals = pair.find('=');
-    if (pair.substr(0, equals) != known || equals == std::string_view::npos) {
-      throw Rejection{400, "the query of this path is " + std::string(known) + "=VALUE or nothing",
+    const auto name = std::find(known.begin(), known.end(), pair.substr(0, equals));
+    if (name == known.end() || equals == std::string_view::npos) {
+      throw Rejection{400, "the query of this path is " + query_form(known) + " or nothing",
                       "query"};
     }
-    value = decoded(pair.substr(equals + 1), known.data());
+    const std::string field(*name);
+    auto& value = found[static_cast<std::size_t>(name - known.begin())];
+    if (value) throw Rejection{400, "stands twice in the query", field};
+    value = decoded(pair.substr(equals + 1), field.c_str());
   }
-  return value;
+  std::vector<std::string> values;
+  for (auto& value : found) values.push_back(std::move(value).value_or(""));
+  return values;
 }
 
 }  // namespace airlock::server

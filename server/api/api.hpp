@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "airlock/name.hpp"
 #include "airlock/store.hpp"
@@ -57,11 +58,16 @@ void pause(Api& api, const ExchangePtr& exchange, const Places& places);
 void resume(Api& api, const ExchangePtr& exchange, const Places& places);
 void revoke(Api& api, const ExchangePtr& exchange, const Places& places);
 void purge(Api& api, const ExchangePtr& exchange, const Places& places);
+void check(Api& api, const ExchangePtr& exchange, const Places& places);  // check/check.cpp
 void metrics(Api& api, const ExchangePtr& exchange, const Places& places);
 void live(Api& api, const ExchangePtr& exchange, const Places& places);
 void ready(Api& api, const ExchangePtr& exchange, const Places& places);
 
-// The value of a parameter of the query, decoded; empty if it is not there. Rejection for one that is not in `known`.
+// The value of a parameter of the query, decoded; empty if it is not there. Rejection for one that is not `known`.
 [[nodiscard]] std::string query_value(const Request& request, std::string_view known);
+
+// The same for several. Rejection also for one that stands there twice.
+[[nodiscard]] std::vector<std::string> query_values(const Request& request,
+                                                    const std::vector<std::string_view>& known);
 
 }  // namespace airlock::server

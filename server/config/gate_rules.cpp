@@ -38,6 +38,9 @@ GateRule read_rule(TableReader& table) {
   rule.max_waiting =
       static_cast<std::uint32_t>(table.number("max_waiting", 1, kMaxLimit).value_or(0));
   rule.wait = table.duration("wait", Duration(0), kMaxTtl).value_or(rule.wait);
+  table.with("check", [&rule](TableReader& check) { rule.check.read(check); });
+  if (rule.check.patience != Duration(0) && !rule.limit)
+    table.fail("check", "patience is for gates with a limit");
   return rule;
 }
 

@@ -9,6 +9,7 @@
 #include "airlock/duration.hpp"
 #include "airlock/rate.hpp"
 #include "airlock/request.hpp"
+#include "check/check_rule.hpp"
 #include "config/table_reader.hpp"
 
 namespace airlock::server {
@@ -22,6 +23,7 @@ struct GateRule {
   Order order = Order::fifo;
   std::uint32_t max_waiting = 0;  // 0: no bound.
   Duration wait{0};               // For callers that say nothing.
+  CheckRule check = {};
 };
 
 // The first rule that matches a gate counts.

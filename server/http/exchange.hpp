@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/ip/address.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@ struct Peer {
   std::vector<unsigned> groups = {};
   std::vector<std::string> certificate_names = {};  // Of a verified certificate.
   bool is_loopback = false;                         // TCP from this machine.
+  std::optional<boost::asio::ip::address> address = {};  // None: a Unix socket.
 };
 
 // One request and its answer. Handlers get it on the loop of its connection and use it there alone. Each is answered once,

@@ -34,6 +34,23 @@ std::string_view reason_phrase(int status) noexcept {
   return found == kPhrases.end() ? "Unknown" : found->second;
 }
 
+std::vector<std::string_view> Request::values(std::string_view name) const {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  const auto is_same = [lower](char a, char b) { return lower(a) == lower(b); };
+  std::vector<std::string_view> found;
+  std::string_view rest = fields;
+  while (!rest.empty()) {
+    const std::string_view field = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(field.size() + 1);
+    const std::string_view its_name = field.substr(0, field.find(':'));
+    if (std::equal(name.begin(), name.end(), its_name.begin(), its_name.end(), is_same))
+      found.push_back(field.substr(its_name.size() + 1));
+  }
+  return found;
+}
+
 void append_response(std::string& out, const Response& response, const Framing& framing) {
   const auto field = [&out](std::string_view name, std::string_view value) {
     out.append(name).append(": ").append(value).append("\r\n");

@@ -20,8 +20,12 @@ struct Request {
   std::string content_type;
   std::string authorization;  // A secret.
   std::string body;
+  std::string fields;               // All of them, each as NAME:VALUE and a line feed.
   bool has_fetch_metadata = false;  // A Sec-Fetch-* field: a browser sent it.
   bool expects_continue = false;
+
+  // Every value of a field, in order. Upper and lower case of its name are the same.
+  [[nodiscard]] std::vector<std::string_view> values(std::string_view name) const;
 };
 
 struct Response {

@@ -92,6 +92,8 @@ void RequestReader::on_field_impl(Field name, Text name_text, Text value, ErrorC
     error = http::error::bad_field;
     return;
   }
+  request_.fields.append(name_text.data(), name_text.size()).append(1, ':');
+  request_.fields.append(value.data(), value.size()).append(1, '\n');
   switch (name) {
     case Field::host:
       request_.host = text(value);

@@ -79,7 +79,7 @@ class Gates(ConfigCase):
         self.assertEqual(self.admit("mails:ann", ttl="1s").json["field"], "ttl")
 
 
-class Checks(unittest.TestCase):
+class FileCase(unittest.TestCase):
     def check(self, text):
         command = [BINARY, "--config", "/dev/stdin", "--check"]
         return subprocess.run(command, input=text, capture_output=True, text=True, timeout=LONG, check=False)
@@ -91,6 +91,8 @@ class Checks(unittest.TestCase):
         self.assertTrue(done.stderr.startswith(place), f"{text}\n{done.stderr}")
         self.assertIn(rule, done.stderr[len(place):])
 
+
+class Checks(FileCase):
     def test_good_files(self):
         for text in ("", GATES, '[server]\nlisten = "tcp:127.0.0.1:0"\nthreads = 1\nstore = "memory:"\n'):
             done = self.check(text)

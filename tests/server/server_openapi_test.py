@@ -13,7 +13,26 @@ HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../include
 KINDS = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list}
 
 
+# For what asks about gates that the configuration defines.
+CONFIG = """
+[[gate]]
+match = "once"
+rates = "1/1h"
+[[gate]]
+match = "line"
+limit = 1
+[gate.check]
+visitor_header = "Host"
+patience = "30s"
+"""
+
+
 class OpenApi(ServerCase):
+    def start_server(self, *arguments):
+        with open(os.path.join(self.dir, "airlock.toml"), "w", encoding="utf-8") as file:
+            file.write(CONFIG)
+        return super().start_server("--config", file.name, *arguments)
+
     def setUp(self):
         super().setUp()
         with open(PAGE, encoding="utf-8") as file:
@@ -49,13 +68,13 @@ class OpenApi(ServerCase):
                 return f"{name}: {problem}"
         return None
 
-    def call(self, method, path, status, body=None, places=()):
+    def call(self, method, path, status, body=None, places=(), query=""):
         operation = self.page["paths"][path][method.lower()]
         self.called.add((method.lower(), path))
         where = path.split("?")[0]
         for name, value in {"gate": "g", "visitor": "ann", **dict(places)}.items():
             where = where.replace("{" + name + "}", value)
-        answer = self.http.ask(method, where, body)
+        answer = self.http.ask(method, where + query, body)
         self.assertEqual(answer.status, status, f"{method} {where}: {answer}")
         self.assertIn(str(status), operation["responses"], f"{method} {path}")
         content = self.resolved(operation["responses"][str(status)]).get("content", {})
@@ -112,6 +131,11 @@ class OpenApi(ServerCase):
         self.call("DELETE", "/v1/gates/{gate}", 204)
         self.call("DELETE", "/v1/gates/{gate}", 404, None, {"gate": "never"}.items())
         self.call("GET", "/v1/gates/{gate}", 404, None, {"gate": "never"}.items())
+        for status, query in ((204, "gate=once"), (403, "gate=once"), (429, "gate=once&style=forward"), (400, "gate=other")):
+            self.call("GET", "/check", status, query="?" + query)
+        self.admit("line", limit=1)
+        for status, query in ((401, "gate=line"), (429, "gate=line&style=forward")):
+            self.call("GET", "/check", status, query="?" + query)
         for path in ("/metrics", "/live", "/ready"):
             self.call("GET", path, 200)
         listed = {(method, path) for path, methods in self.page["paths"].items() for method in methods}
