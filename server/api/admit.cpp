@@ -15,6 +15,8 @@ namespace {
 constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr Duration kClaimWindowNamed = std::chrono::seconds(10);
 
+}  // namespace
+
 std::optional<airlock::Permits> read_permits(Fields& fields, const GateRule* rule) {
   auto limit = fields.number("limit", 1, kMaxLimit);
   if (!limit && rule != nullptr) limit = rule->limit;
@@ -30,6 +32,8 @@ std::optional<airlock::Permits> read_permits(Fields& fields, const GateRule* rul
                           .weight = static_cast<std::uint32_t>(weight.value_or(1)),
                           .ttl = ttl.value_or(rule != nullptr ? rule->ttl : GateRule().ttl)};
 }
+
+namespace {
 
 Line read_line(Fields& fields, const GateRule* rule) {
   Line line{.order = fields.choice("order", order_words())

@@ -24,6 +24,7 @@ struct Route {
 
 constexpr std::array kRoutes = {
     Route{"/v1/gates/{gate}/admit", "POST", Role::admit, admit},
+    Route{"/v1/admit", "POST", Role::admit, admit_all},
     Route{"/v1/gates/{gate}/take", "POST", Role::admit, take},
     Route{"/v1/gates/{gate}/visitors/{visitor}", "DELETE", Role::admit, leave},
     Route{"/v1/renew", "POST", Role::admit, renew},
@@ -170,6 +171,10 @@ GateName gate_in(const Places& places) {
   }
   std::string name = places.gate;
   if (const std::size_t tilde = name.find('~'); tilde != std::string::npos) name[tilde] = '/';
+  return gate_named(name);
+}
+
+GateName gate_named(const std::string& name) {
   try {
     return GateName(name);
   } catch (const InvalidArgument& error) {
@@ -231,6 +236,7 @@ std::vector<std::string> query_values(const Request& request,
     value = decoded(pair.substr(equals + 1), field.c_str());
   }
   std::vector<std::string> values;
+  values.reserve(found.size());
   for (auto& value : found) values.push_back(std::move(value).value_or(""));
   return values;
 }

@@ -35,6 +35,9 @@ void handle(Api& api, const ExchangePtr& exchange);
 // `group~name` stands for group/name. Rejection for what is no name of a gate.
 [[nodiscard]] GateName gate_in(const Places& places);
 
+// A name as it is. Rejection for what is no name of a gate.
+[[nodiscard]] GateName gate_named(const std::string& name);
+
 // Whose visitor of that name it is belongs to its id: nobody gets another's token by guessing a name.
 [[nodiscard]] VisitorId visitor_of(const Peer& peer, std::string_view name);
 
@@ -46,6 +49,7 @@ void release_soon(Api& api, Loop& loop, const Token& token);
 
 // One for each call, or for a few that belong together; each in a file of that name.
 void admit(Api& api, const ExchangePtr& exchange, const Places& places);
+void admit_all(Api& api, const ExchangePtr& exchange, const Places& places);  // admit_group.cpp
 void take(Api& api, const ExchangePtr& exchange, const Places& places);
 void renew(Api& api, const ExchangePtr& exchange, const Places& places);    // leases.cpp
 void release(Api& api, const ExchangePtr& exchange, const Places& places);  // leases.cpp

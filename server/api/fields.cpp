@@ -18,17 +18,31 @@ bool is_json(std::string_view content_type) {
   return type == "application/json";
 }
 
+constexpr int kMaxDepth = 4;
+
+// Of a value that is not deep.
+std::size_t count_names(const Json& value) {
+  std::size_t names = value.is_object() ? value.size() : 0;
+  for (const Json& each : value) {
+    if (each.is_structured()) names += count_names(each);
+  }
+  return names;
+}
+
 // An object in which no name stands twice: programs differ in which of the two they take.
 Json parse(const std::string& body) {
   std::size_t names = 0;
-  const auto count = [&names](int depth, Json::parse_event_t event, const Json& /*value*/) {
-    if (depth == 1 && event == Json::parse_event_t::key) ++names;
+  int deepest = 0;
+  const auto count = [&](int depth, Json::parse_event_t event, const Json& /*value*/) {
+    if (event == Json::parse_event_t::key) ++names;
+    deepest = std::max(deepest, depth);
     return true;
   };
   Json object = Json::parse(body, count, false);
   if (object.is_discarded() || !object.is_object())
     throw Rejection{400, "the body is not a JSON object"};
-  if (object.size() != names) throw Rejection{400, "a name stands twice in the body"};
+  if (deepest > kMaxDepth) throw Rejection{400, "the body is nested too deeply"};
+  if (count_names(object) != names) throw Rejection{400, "a name stands twice in the body"};
   return object;
 }
 
@@ -121,6 +135,22 @@ std::vector<Rate> Fields::rates(const char* name) {
   for (const Json& each : *found) {
     if (!each.is_string()) throw Rejection{400, "a rate is a text such as \"100/s\"", name};
     all.push_back(parsed(name, [&] { return Rate::parse(each.get_ref<const std::string&>()); }));
+  }
+  return all;
+}
+
+std::vector<Fields> Fields::objects(const char* name, std::size_t max, const char* key) {
+  const Json* const found = find(name);
+  std::vector<Fields> all;
+  if (found == nullptr) return all;
+  if (!found->is_array() || found->empty() || found->size() > max)
+    throw Rejection{400, "has to be a list of 1 to " + std::to_string(max), name};
+  for (const Json& each : *found) {
+    if (!each.is_string() && !each.is_object()) {
+      throw Rejection{
+          400, "has to be a list of texts and objects with \"" + std::string(key) + "\"", name};
+    }
+    all.push_back(Fields(each.is_string() ? Json{{key, each}} : each));
   }
   return all;
 }

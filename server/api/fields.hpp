@@ -37,6 +37,8 @@ class Fields {
   [[nodiscard]] std::optional<Duration> duration(const char* name, Duration min,
                                                  Duration max);  // "5s", or seconds.
   [[nodiscard]] std::vector<Rate> rates(const char* name);
+  // A list of 1 to `max` objects; a text in it stands for an object with that `key` alone. Empty: there is no list.
+  [[nodiscard]] std::vector<Fields> objects(const char* name, std::size_t max, const char* key);
   template <typename Value>
   [[nodiscard]] std::optional<Value> choice(
       const char* name, const std::vector<std::pair<std::string_view, Value>>& choices);
@@ -44,6 +46,8 @@ class Fields {
   void finish() const;
 
  private:
+  explicit Fields(nlohmann::json object) : object_(std::move(object)) {}
+
   [[nodiscard]] const nlohmann::json* find(const char* name);
   [[noreturn]] static void fail_choice(const char* name,
                                        const std::vector<std::string_view>& words);

@@ -15,6 +15,8 @@
 #include "airlock/outcome.hpp"
 #include "airlock/request.hpp"
 #include "api/api.hpp"
+#include "api/fields.hpp"
+#include "config/gate_rules.hpp"
 
 namespace airlock::server {
 
@@ -35,6 +37,9 @@ struct AdmitCall {
   // Refers to the call.
   [[nodiscard]] airlock::Request request() const;
 };
+
+// `limit`, `weight` and `ttl` of a caller; what it leaves out is as the rule says, which may be null. Nothing without a limit.
+[[nodiscard]] std::optional<airlock::Permits> read_permits(Fields& fields, const GateRule* rule);
 
 // A caller that waits, or whose lease lives as long as its connection. Asks the store, watches its place and asks again
 // until it is decided, the time is up or the client is gone. Lives on the loop of its connection.

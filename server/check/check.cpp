@@ -53,14 +53,6 @@ CheckStyle style_of(const std::string& word) {
   return CheckStyle::forward;
 }
 
-GateName gate_of(const std::string& name) {
-  try {
-    return GateName(name);
-  } catch (const InvalidArgument& error) {
-    throw Rejection{400, error.what(), "gate"};
-  }
-}
-
 const GateRule* rule_of(const Config& config, const GateName& gate) {
   const GateRule* const rule = config.gates.find(gate.view());
   if (rule == nullptr) throw Rejection{400, "has no [[gate]] in airlock.toml", "gate"};
@@ -126,7 +118,7 @@ void check_gate(Api& api, const ExchangePtr& exchange, CheckCall call) {
 
 void check(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
   const std::vector<std::string> query = query_values(exchange->request(), {"gate", "style"});
-  CheckCall call{.gate = gate_of(query[0]), .style = style_of(query[1])};
+  CheckCall call{.gate = gate_named(query[0]), .style = style_of(query[1])};
   require(*exchange, Role::admit, call.gate);
   call.config = exchange->loop().config_pointer();
   call.rule = rule_of(*call.config, call.gate);

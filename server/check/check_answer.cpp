@@ -26,7 +26,7 @@ constexpr Kind kOutage{"outage", 403, 503, "the store does not answer"};
 constexpr Kind kOutageAdmitted{"outage", 204, 204};
 
 Response status_response(CheckStyle style, const Kind& kind,
-                         OrderedJson more = OrderedJson::object()) {
+                         const OrderedJson& more = OrderedJson::object()) {
   Response response{.status = style == CheckStyle::forward ? kind.forward : kind.subrequest};
   if (style == CheckStyle::forward && response.status != 204) {
     response = problem(response.status, kind.detail);

@@ -134,6 +134,83 @@ class Admit:
         self.assertEqual(self.http.ask("GET", "/v1/gates").json, [])
 
 
+class Groups:
+    READ = {"gate": "disk/read", "limit": 4, "weight": 2}
+    WRITE = {"gate": "disk/write", "limit": 1, "ttl": "60s", "rates": ["5/1h"]}
+
+    def admit_all(self, *gates, **fields):
+        return self.http.post("/v1/admit", {"gates": gates, **fields})
+
+    def in_use(self):
+        return [self.show(gate)["in_use"] for gate in ("disk~read", "disk~write")]
+
+    def test_all_or_none(self):
+        granted = self.admit_all(self.READ, self.WRITE)
+        self.assertEqual(granted.status, 200)
+        read, write = granted.json["gates"]
+        self.assertEqual((granted.json["answer"], read["gate"], write["gate"]), ("granted", "disk/read", "disk/write"))
+        self.assertEqual((read["rate"], write["rate"]["remaining"], write["repeated"]), (None, 4, False))
+        self.assertAlmostEqual(write["expires_in_seconds"], 60, delta=1)
+        self.assertEqual(self.in_use(), [2, 1])
+        refused = self.admit_all(self.READ, self.WRITE)
+        self.assertEqual(refused.status, 429)
+        self.assertEqual((refused.json["answer"], refused.json["gate"], refused.json["reason"]), ("refused", "disk/write", "full"))
+        self.assertGreaterEqual(int(refused.fields["retry-after"]), 1)
+        self.assertEqual(self.in_use(), [2, 1])
+        for part in (read, write):
+            self.assertEqual(self.http.post("/v1/release", {"token": part["token"]}).status, 200)
+        self.assertEqual(self.in_use(), [0, 0])
+
+    def test_a_refusal_burns_no_rates(self):
+        self.admit("disk~write", limit=1)
+        for _ in range(3):
+            self.assertEqual(self.admit_all({"gate": "disk/mails", "rates": ["2/1h"]}, self.WRITE).json["gate"], "disk/write")
+        self.assertEqual(self.http.post("/v1/gates/disk~mails/take", {"rates": ["2/1h"], "cost": 2}).status, 200)
+        refused = self.admit_all(self.READ, {"gate": "disk/mails", "rates": ["2/1h"]}, cost=2)
+        self.assertEqual((refused.json["gate"], refused.json["reason"]), ("disk/mails", "rate"))
+        self.assertIn("ratelimit", refused.fields)
+
+    def test_a_visitor_is_found_again(self):
+        first = self.admit_all(self.READ, self.WRITE, visitor="ann").json["gates"]
+        again = self.admit_all(self.READ, self.WRITE, visitor="ann").json["gates"]
+        self.assertEqual([(each["token"], True) for each in first], [(each["token"], each["repeated"]) for each in again])
+        self.assertEqual(self.admit_all(self.READ, self.WRITE, visitor="bob").status, 429)
+
+    def test_what_nobody_reads_is_given_back(self):
+        with self.client() as client:
+            client.write_request("POST", "/v1/admit", {"gates": [{**each, "ttl": "1h"} for each in (self.READ, self.WRITE)]})
+        self.assertTrue(eventually(lambda: self.http.ask("GET", "/v1/gates/disk~write").status == 200))
+        self.assertTrue(eventually(lambda: self.in_use() == [0, 0]), self.in_use())
+
+    def test_a_visitor_that_waits_at_one_of_the_gates(self):
+        self.admit("disk~write", limit=1)
+        self.assertEqual(self.admit("disk~write", limit=1, visitor="ann").status, 202)
+        refused = self.admit_all(self.READ, self.WRITE, visitor="ann")
+        self.assertEqual((refused.status, refused.json["gate"], refused.json["reason"]), (429, "disk/write", "full"))
+        self.assertEqual(self.in_use(), [0, 1])
+
+    def test_bad_input_is_named_and_changes_nothing(self):
+        for gates, field in (([], "gates"), (["disk/read"], "gates[0].limit"), ([5], "gates"), ("disk/read", "gates"),
+                             (17 * [self.READ], "gates"), ([self.READ, {"limit": 1}], "gates[1].gate"),
+                             ([self.READ, {"gate": "disk/b", "limit": 0}], "gates[1].limit"),
+                             ([{"gate": "disk/b", "limit": 1, "wait": "1s"}], "gates[0].wait"),
+                             ([{"gate": "a b", "limit": 1}], "gates[0].gate"), ([{"gate": "disk~b", "limit": 1}], "gates[0].gate"),
+                             ([{"gate": "disk/b", "limit": 1, "weight": 2}], "gates[0].weight")):
+            refused = self.http.post("/v1/admit", {"gates": gates})
+            self.assertEqual((refused.status, refused.json["field"]), (400, field), gates)
+        for gates in ([self.READ, self.READ], [self.READ, {"gate": "other/read", "limit": 1}]):
+            refused = self.admit_all(*gates)
+            self.assertEqual(refused.status, 400)
+            self.assertIn("group", refused.json["detail"])
+        for body in ({"gates": [self.READ], "wait": "1s"}, {"gates": [self.READ], "join": True}, {}):
+            self.assertEqual(self.http.post("/v1/admit", body).status, 400)
+        twice = '{"gates": [{"gate": "disk/read", "limit": 1, "limit": 9}]}'
+        self.assertIn("stands twice", self.http.post("/v1/admit", twice).json["detail"])
+        deep = '{"gates": [' + 9 * "[" + 9 * "]" + "]}"
+        self.assertIn("too deeply", self.http.post("/v1/admit", deep).json["detail"])
+        self.assertEqual(self.in_use(), [0, 0])
+
+
 class Visitors:
     def test_a_place_is_kept_for_a_visitor(self):
         token = self.admit("g", limit=1).json["token"]

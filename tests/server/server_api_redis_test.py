@@ -14,7 +14,7 @@ from server_case import BINARY, LONG, REDIS_SERVER, Client, RedisServer, ServerC
 
 
 @unittest.skipUnless(shutil.which(REDIS_SERVER), f"{REDIS_SERVER} is not installed")
-class Redis(RedisServer, cases.Admit, cases.Visitors, cases.Streams, cases.Take, cases.Operators, cases.Probes, ServerCase):
+class Redis(RedisServer, cases.Admit, cases.Groups, cases.Visitors, cases.Streams, cases.Take, cases.Operators, cases.Probes, ServerCase):
     def expect_nobody_is_left(self):
         self.server = self.start_server()
         self.http = self.client()

@@ -13,7 +13,7 @@ from server_case import BINARY, Client, ServerCase
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/server.md")
 
 
-class Memory(cases.Admit, cases.Visitors, cases.Streams, cases.Take, cases.Operators, cases.Probes, ServerCase):
+class Memory(cases.Admit, cases.Groups, cases.Visitors, cases.Streams, cases.Take, cases.Operators, cases.Probes, ServerCase):
     STORE = "memory:"
 
     def expect_nobody_is_left(self):
@@ -72,7 +72,7 @@ class Memory(cases.Admit, cases.Visitors, cases.Streams, cases.Take, cases.Opera
         self.assertNotIn("hunter2", line)
 
 
-class SharedMemory(cases.Admit, cases.Visitors, cases.Streams, cases.Take, cases.Operators, cases.Probes, ServerCase):
+class SharedMemory(cases.Admit, cases.Groups, cases.Visitors, cases.Streams, cases.Take, cases.Operators, cases.Probes, ServerCase):
     STORE = "shm:test?dir=DIR/store"
 
     def expect_nobody_is_left(self):

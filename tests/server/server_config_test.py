@@ -20,6 +20,10 @@ match = "mails:*"
 rates = ["2/1h", "100/1h,sliding"]
 
 [[gate]]
+match = "disk/*"
+limit = 1
+
+[[gate]]
 match = "shop/*"
 limit = 2
 rates = "1/1h"
@@ -70,6 +74,12 @@ class Gates(ConfigCase):
         self.assertEqual(refused.json["reason"], "late")  # It has waited.
         self.assertEqual(self.admit("shop~till", join=False).json["reason"], "rate")
         self.assertEqual(self.admit("shop~till", rates=["5/1m"]).status, 200)
+
+    def test_gates_of_a_group_by_name_alone(self):
+        for status in (200, 429):
+            self.assertEqual(self.http.post("/v1/admit", {"gates": ["disk/read", {"gate": "disk/write"}]}).status, status)
+        refused = self.http.post("/v1/admit", {"gates": ["disk/read", "other/write"]})
+        self.assertEqual((refused.status, refused.json["field"]), (400, "gates[1].limit"))
 
     def test_other_gates_need_limits(self):
         self.assertEqual((self.admit("other").status, self.admit("other").json["field"]), (400, "limit"))

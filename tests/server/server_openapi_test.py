@@ -66,6 +66,9 @@ class OpenApi(ServerCase):
                 continue
             if problem := self.problem(each, known[name]):
                 return f"{name}: {problem}"
+        for each in (value if isinstance(value, list) else ()):
+            if problem := self.problem(each, schema.get("items", {})):
+                return f"in a list: {problem}"
         return None
 
     def call(self, method, path, status, body=None, places=(), query=""):
@@ -105,6 +108,10 @@ class OpenApi(ServerCase):
         self.call("POST", admit, 202, {"limit": 1, "visitor": "ann"})
         self.call("POST", admit, 429, {"limit": 1})
         self.call("POST", admit, 400, {"limit": 0})
+        both = {"gates": [{"gate": "g/a", "limit": 1, "rates": ["5/s"]}, {"gate": "g/b", "rates": ["5/s"]}]}
+        self.call("POST", "/v1/admit", 200, both)
+        self.call("POST", "/v1/admit", 429, both)
+        self.call("POST", "/v1/admit", 400, {})
         for mode in ("take", "at_most", "peek"):
             self.call("POST", take, 200, {"rates": ["3/1h"], "mode": mode}, {"gate": "r"}.items())
         self.call("POST", take, 429, {"rates": ["3/1h"], "cost": 3}, {"gate": "r"}.items())
@@ -153,6 +160,7 @@ class OpenApi(ServerCase):
 
     def test_fields_of_bodies(self):
         self.check_fields_of_body("POST", "/v1/gates/{gate}/take", {"rates": ["1/s"]})
+        self.check_fields_of_body("POST", "/v1/admit", {"gates": [{"gate": "g/a", "limit": 1}]})
         self.check_fields_of_body("PUT", "/v1/gates/{gate}/limit", {"limit": 1})
         self.check_fields_of_body("PUT", "/v1/gates/{gate}/pause", {"for": 1})
         self.check_fields_of_body("POST", "/v1/gates/{gate}/revoke", {})
