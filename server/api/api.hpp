@@ -9,6 +9,7 @@
 #include "airlock/store.hpp"
 #include "api/steps.hpp"
 #include "http/exchange.hpp"
+#include "rls/counters.hpp"
 
 // The calls of the server: which path and method belong to which handler.
 
@@ -21,6 +22,7 @@ struct Api {
   bool is_local;  // Its steps never block.
   Shared& shared;
   Steps steps{is_local};
+  rls::Counters rate_limit_counters = {};
 };
 
 // What stands in the places of a path in braces, decoded.
@@ -63,6 +65,8 @@ void resume(Api& api, const ExchangePtr& exchange, const Places& places);
 void revoke(Api& api, const ExchangePtr& exchange, const Places& places);
 void purge(Api& api, const ExchangePtr& exchange, const Places& places);
 void check(Api& api, const ExchangePtr& exchange, const Places& places);  // check/check.cpp
+void should_rate_limit(Api& api, const ExchangePtr& exchange,
+                       const Places& places);  // rls/json_call.cpp
 void metrics(Api& api, const ExchangePtr& exchange, const Places& places);
 void live(Api& api, const ExchangePtr& exchange, const Places& places);
 void ready(Api& api, const ExchangePtr& exchange, const Places& places);

@@ -58,9 +58,13 @@ auto parsed(const char* name, Parse parse) {
 
 }  // namespace
 
-Fields::Fields(const Request& request) {
+void check_is_json(const Request& request) {
   if (!is_json(request.content_type))
     throw Rejection{415, "the body has to be application/json", "Content-Type"};
+}
+
+Fields::Fields(const Request& request) {
+  check_is_json(request);
   object_ = parse(request.body);
 }
 

@@ -21,6 +21,9 @@ struct Rejection {
   std::string field = {};
 };
 
+// Rejection unless the body is application/json.
+void check_is_json(const Request& request);
+
 // The fields of a body, which is one JSON object. Each is read once; what is wrong is a Rejection that names it.
 //
 //   Fields fields(request);

@@ -35,13 +35,15 @@ void show_gate(Api& api, const ExchangePtr& exchange, const Places& places) {
 
 void metrics(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
   answer_by(
-      api, exchange, [&shared = api.shared, grants = exchange->peer().grants](const Store& store) {
+      api, exchange,
+      [&shared = api.shared, &counters = api.rate_limit_counters, grants = exchange->peer().grants](const Store& store) {
         std::ostringstream text;
         write_metrics(store, text,
                       [&](std::string_view gate) { return grants->allows(Role::observe, gate); });
         text << "# HELP airlock_server_connections Open connections of clients.\n"
                 "# TYPE airlock_server_connections gauge\nairlock_server_connections "
              << shared.connections << "\n";
+        counters.write(text);
         return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};
       });
 }

@@ -38,6 +38,7 @@ ConfigPtr load_config(const std::string& file) {
       reader.fail("principal", "certificates need client_ca in [tls]");
     reader.with("server", [&config](TableReader& table) { read_server(table, *config); });
     config->gates.read(reader);
+    config->descriptors.read(reader);
   });
   return config;
 }

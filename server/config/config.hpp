@@ -7,6 +7,7 @@
 
 #include "config/gate_rules.hpp"
 #include "rights/rights.hpp"
+#include "rls/descriptors.hpp"
 #include "tls/context.hpp"
 
 namespace airlock::server {
@@ -23,6 +24,7 @@ struct Config {
   Rights rights = {};
   TlsContext tls = {};
   unsigned socket_mode = kPrivateSocket;  // Of Unix sockets. Wider needs rights.
+  rls::Descriptors descriptors = {};
 };
 
 using ConfigPtr = std::shared_ptr<const Config>;

@@ -24,6 +24,9 @@ limit = 1
 [gate.check]
 visitor_header = "Host"
 patience = "30s"
+[[domain]]
+name = "example"
+headers = "draft"
 """
 
 
@@ -86,7 +89,7 @@ class OpenApi(ServerCase):
             self.assertIsNone(self.problem(answer.json, described["schema"]), f"{method} {path}: {answer}")
         return answer.json if content else None
 
-    def check_fields_of_body(self, method, path, rest):
+    def check_fields_of_body(self, method, path, rest, unknown="is not a field of this call"):
         """Every field of the page is one of the server, and one that is not in the page is refused."""
         operation = self.page["paths"][path][method.lower()]
         schema = self.resolved(operation["requestBody"])["content"]["application/json"]["schema"]
@@ -94,7 +97,7 @@ class OpenApi(ServerCase):
         for name in [*schema["properties"], "unheard_of"]:
             answer = self.http.ask(method, where, {**rest, name: {}})  # No field is an object.
             self.assertEqual((answer.status, answer.json["field"]), (400, name))
-            self.assertEqual(answer.json["detail"] == "is not a field of this call", name == "unheard_of", name)
+            self.assertEqual(answer.json["detail"] == unknown, name == "unheard_of", name)
 
     def test_the_checks_notice(self):
         granted = self.page["components"]["responses"]["Granted"]["content"]["application/json"]["schema"]
@@ -143,6 +146,11 @@ class OpenApi(ServerCase):
         self.admit("line", limit=1)
         for status, query in ((401, "gate=line"), (429, "gate=line&style=forward")):
             self.call("GET", "/check", status, query="?" + query)
+        limited = {"entries": [{"key": "k", "value": "v"}], "limit": {"requestsPerUnit": 1, "unit": "YEAR"}}
+        rate_limit = {"domain": "example", "descriptors": [limited]}
+        self.call("POST", "/json", 200, rate_limit)
+        self.call("POST", "/json", 429, rate_limit)
+        self.call("POST", "/json", 400, {})
         for path in ("/metrics", "/live", "/ready"):
             self.call("GET", path, 200)
         listed = {(method, path) for path, methods in self.page["paths"].items() for method in methods}
@@ -164,6 +172,7 @@ class OpenApi(ServerCase):
         self.check_fields_of_body("PUT", "/v1/gates/{gate}/limit", {"limit": 1})
         self.check_fields_of_body("PUT", "/v1/gates/{gate}/pause", {"for": 1})
         self.check_fields_of_body("POST", "/v1/gates/{gate}/revoke", {})
+        self.check_fields_of_body("POST", "/json", {}, "is not a field of this message")
         self.check_fields_of_body("POST", "/v1/gates/{gate}/admit",
                                   {"limit": 1, "rates": ["9/s"], "order": "priority", "visitor": "ann"})
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "airlock/store.hpp"
+#include "rls/counters.hpp"
+#include "rls/descriptors.hpp"
+#include "rls/messages.hpp"
+
+namespace airlock::server::rls {
+
+// Decides all descriptors of a request. If one is over its limit, the others take nothing:
+//
+// - In an atomic domain all are decided in one step of the store.
+// - Else one after the other, and what those before took is given back. In between, others may find that taken and be
+//   refused; never is more let through than the limits say. What cannot be given back, because the store does not answer or
+//   a window has passed, comes back by time.
+//
+// Limits in shadow mode are asked after the others and take only where those let the request through. What
+// `is_negative_hits` gives back is given back in any case.
+//
+// Throws InvalidRequest before anything is taken, or StoreError.
+[[nodiscard]] RateLimitResponse decide(const Store& store, const Descriptors& descriptors,
+                                       const RateLimitRequest& request, Counters& counters);
+
+}  // namespace airlock::server::rls
