@@ -16,8 +16,9 @@
 #include <utility>
 
 #include "airlock/error.hpp"
-#include "config/config.hpp"
 #include "check/networks.hpp"
+#include "config/config.hpp"
+#include "grpc/connection.hpp"
 #include "http/connection.hpp"
 #include "tls/handshake.hpp"
 
@@ -76,23 +77,32 @@ Peer peer_of(asio::generic::stream_protocol::socket& socket, const Endpoint& end
           .address = without_mapping(remote.address())};
 }
 
-void begin_plain(Loop& loop, asio::generic::stream_protocol::socket socket, Peer peer,
-                 const Handler& handler) {
-  Connection::start(loop, std::move(socket), std::move(peer), handler);
+constexpr std::string_view kHttp2 = "\x02h2";
+
+void begin(Loop& loop, Transport transport, Peer peer, bool is_grpc, const Handlers& handlers) {
+  if (is_grpc)
+    grpc::Connection::start(loop, std::move(transport), std::move(peer), handlers.grpc);
+  else
+    Connection::start(loop, std::move(transport), std::move(peer), handlers.http);
+}
+
+void begin_plain(Loop& loop, asio::generic::stream_protocol::socket socket, Peer peer, bool is_grpc,
+                 const Handlers& handlers) {
+  begin(loop, std::move(socket), std::move(peer), is_grpc, handlers);
 }
 
 // With the certificate of now, also after a reload.
-void begin_tls(Loop& loop, asio::generic::stream_protocol::socket socket, Peer peer,
-               const Handler& handler) {
+void begin_tls(Loop& loop, asio::generic::stream_protocol::socket socket, Peer peer, bool is_grpc,
+               const Handlers& handlers) {
   const TlsContext& tls = loop.config().tls;
   if (!tls.is_set()) return;
-  auto session = tls.accept(socket.native_handle());
+  auto session = tls.accept(socket.native_handle(), is_grpc ? kHttp2 : kHttp1);
   TlsHandshake::start(loop, std::move(socket), std::move(session),
-                      [&loop, peer = std::move(peer), &handler](
+                      [&loop, peer = std::move(peer), is_grpc, &handlers](
                           auto connected, std::unique_ptr<TlsSession> done) mutable {
                         peer.certificate_names = done->peer_names();
-                        Connection::start(loop, Transport(std::move(connected), std::move(done)),
-                                          std::move(peer), handler);
+                        begin(loop, Transport(std::move(connected), std::move(done)),
+                              std::move(peer), is_grpc, handlers);
                       });
 }
 
@@ -108,11 +118,11 @@ bool is_in_use(const std::string& path) {
 }  // namespace
 
 Listener::Listener(Loop& loop, Endpoint endpoint, std::function<Loop&()> next_loop,
-                   const Handler& handler)
+                   const Handlers& handlers)
     : loop_(loop),
       endpoint_(std::move(endpoint)),
       next_loop_(std::move(next_loop)),
-      handler_(handler),
+      handlers_(handlers),
       acceptor_(loop.context()),
       pause_(loop.context()) {
   endpoint_.kind == Endpoint::Kind::unix ? open_unix() : open_tcp();
@@ -188,15 +198,17 @@ void Listener::take(Loop& to, Protocol::socket socket) {
   if (loop_.shared().connections >= kMaxConnections) {
     if (endpoint_.kind == Endpoint::Kind::tls) return;
     socket.non_blocking(true, ignored);
-    socket.write_some(asio::buffer(kTooMany, std::char_traits<char>::length(kTooMany)), ignored);
+    if (!endpoint_.is_grpc)
+      socket.write_some(asio::buffer(kTooMany, std::char_traits<char>::length(kTooMany)), ignored);
     return;
   }
   if (endpoint_.kind != Endpoint::Kind::unix)
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   const auto moved = std::make_shared<Protocol::socket>(std::move(socket));
-  const auto begin = endpoint_.kind == Endpoint::Kind::tls ? begin_tls : begin_plain;
-  to.post([begin, &to, moved, peer = peer_of(*moved, endpoint_), &handler = handler_]() mutable {
-    begin(to, std::move(*moved), std::move(peer), handler);
+  const auto begin_as = endpoint_.kind == Endpoint::Kind::tls ? begin_tls : begin_plain;
+  to.post([begin_as, &to, moved, peer = peer_of(*moved, endpoint_), &handlers = handlers_,
+           is_grpc = endpoint_.is_grpc]() mutable {
+    begin_as(to, std::move(*moved), std::move(peer), is_grpc, handlers);
   });
 }
 

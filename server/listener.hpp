@@ -6,18 +6,26 @@
 #include <functional>
 #include <string>
 
+#include "grpc/call.hpp"
 #include "http/exchange.hpp"
 #include "http/loop.hpp"
 #include "options.hpp"
 
 namespace airlock::server {
 
+// What answers at an endpoint, by what it speaks.
+struct Handlers {
+  Handler http;
+  grpc::Handler grpc;
+};
+
 // Accepts at one endpoint, on the first loop, and gives each connection to the loop that `next_loop` names. A Unix socket has
 // the mode of its endpoint and is removed at the end; one that a server left behind is replaced, one that is in use is not.
 class Listener {
  public:
   // StoreError if nothing can be accepted there.
-  Listener(Loop& loop, Endpoint endpoint, std::function<Loop&()> next_loop, const Handler& handler);
+  Listener(Loop& loop, Endpoint endpoint, std::function<Loop&()> next_loop,
+           const Handlers& handlers);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   ~Listener();
@@ -42,7 +50,7 @@ class Listener {
   Loop& loop_;
   Endpoint endpoint_;
   const std::function<Loop&()> next_loop_;
-  const Handler& handler_;
+  const Handlers& handlers_;
   Acceptor acceptor_;
   boost::asio::steady_timer pause_;
   bool has_path_ = false;

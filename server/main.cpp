@@ -116,7 +116,8 @@ int run(int argc, char** argv) {
       ->envname("AIRLOCK_STORE")
       ->type_name("URI");
   app.add_option("--listen", arguments.listen,
-                 "tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, also several times [as in FILE, else "
+                 "tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, with grpc:, grpc+tls: or grpc+unix: for "
+                 "gRPC, also several times [as in FILE, else "
                  "unix:airlock.sock in the runtime directory]")
       ->type_name("WHERE");
   app.add_option("--threads", arguments.threads, "Event loops [one per processor]")

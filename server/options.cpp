@@ -12,7 +12,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr const char* kForms = "has to be tcp:HOST:PORT, tls:HOST:PORT or unix:PATH";
+constexpr const char* kForms =
+    "has to be tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, or for gRPC grpc:HOST:PORT, "
+    "grpc+tls:HOST:PORT or grpc+unix:PATH";
 
 asio::ip::address address_of(const std::string& text, const std::string& host) {
   boost::system::error_code failed;
@@ -46,10 +48,19 @@ Endpoint net_endpoint(Endpoint::Kind kind, const std::string& text, const std::s
 }  // namespace
 
 Endpoint parse_endpoint(const std::string& text) {
-  if (text.starts_with("tcp:")) return net_endpoint(Endpoint::Kind::tcp, text, text.substr(4));
-  if (text.starts_with("tls:")) return net_endpoint(Endpoint::Kind::tls, text, text.substr(4));
-  if (!text.starts_with("unix:") || text.size() == 5) throw InvalidArgument(text + ": " + kForms);
-  Endpoint endpoint{.kind = Endpoint::Kind::unix, .path = text.substr(5)};
+  const std::size_t scheme = text.find(':') + 1;
+  std::string kind = text.substr(0, scheme);
+  const std::string rest = text.substr(scheme);
+  const bool is_grpc = kind.starts_with("grpc");
+  if (is_grpc) kind = kind == "grpc:" ? "tcp:" : kind.substr(std::string_view("grpc+").size());
+  if (kind == "tcp:" || kind == "tls:") {
+    Endpoint endpoint =
+        net_endpoint(kind == "tcp:" ? Endpoint::Kind::tcp : Endpoint::Kind::tls, text, rest);
+    endpoint.is_grpc = is_grpc;
+    return endpoint;
+  }
+  if (kind != "unix:" || rest.empty()) throw InvalidArgument(text + ": " + kForms);
+  Endpoint endpoint{.kind = Endpoint::Kind::unix, .path = rest, .is_grpc = is_grpc};
   if (endpoint.path.size() >= sizeof(sockaddr_un::sun_path)) {
     throw InvalidArgument(text + ": PATH has at most " +
                           std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
@@ -58,9 +69,11 @@ Endpoint parse_endpoint(const std::string& text) {
 }
 
 std::string endpoint_text(const Endpoint& endpoint) {
-  if (endpoint.kind == Endpoint::Kind::unix) return "unix:" + endpoint.path;
+  const std::string prefix = endpoint.is_grpc ? "grpc+" : "";
+  if (endpoint.kind == Endpoint::Kind::unix) return prefix + "unix:" + endpoint.path;
   const bool is_v6 = endpoint.host.find(':') != std::string::npos;
-  return (endpoint.kind == Endpoint::Kind::tls ? "tls:" : "tcp:") +
+  const std::string plain = endpoint.is_grpc ? "grpc:" : "tcp:";
+  return (endpoint.kind == Endpoint::Kind::tls ? prefix + "tls:" : plain) +
          (is_v6 ? "[" + endpoint.host + "]" : endpoint.host) + ":" + std::to_string(endpoint.port);
 }
 

@@ -11,7 +11,7 @@
 
 namespace airlock::server {
 
-// Where to listen: tcp:HOST:PORT, tls:HOST:PORT or unix:PATH.
+// Where to listen: tcp:HOST:PORT, tls:HOST:PORT or unix:PATH; for gRPC grpc:HOST:PORT, grpc+tls:HOST:PORT or grpc+unix:PATH.
 struct Endpoint {
   enum class Kind : std::uint8_t { tcp, tls, unix };
 
@@ -20,6 +20,7 @@ struct Endpoint {
   std::uint16_t port = 0;  // 0: any that is free.
   std::string path = {};   // unix
   unsigned mode = kPrivateSocket;
+  bool is_grpc = false;  // HTTP/2 from the first byte.
 };
 
 inline constexpr unsigned kMaxThreads = 256;

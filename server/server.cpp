@@ -5,6 +5,8 @@
 #include <csignal>
 #include <thread>
 
+#include "rls/grpc_calls.hpp"
+
 namespace airlock::server {
 namespace {
 
@@ -26,10 +28,11 @@ Server::Server(const Options& options) {
     loops_.push_back(std::make_unique<Loop>(shared_, options.config));
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate from parentheses
   api_ = std::unique_ptr<Api>(new Api{open_store(options.store), is_local(options.store), shared_});
-  handler_ = [this](const ExchangePtr& exchange) { handle(*api_, exchange); };
+  handlers_ = {.http = [this](const ExchangePtr& exchange) { handle(*api_, exchange); },
+               .grpc = [this](const grpc::CallPtr& call) { handle_grpc(*api_, call); }};
   const auto next = [this]() -> Loop& { return *loops_[next_++ % loops_.size()]; };
   for (const Endpoint& endpoint : options.listen) {
-    listeners_.push_back(std::make_unique<Listener>(*loops_.front(), endpoint, next, handler_));
+    listeners_.push_back(std::make_unique<Listener>(*loops_.front(), endpoint, next, handlers_));
   }
 }
 

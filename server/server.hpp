@@ -32,7 +32,7 @@ class Server {
   Shared shared_;
   std::vector<std::unique_ptr<Loop>> loops_;
   std::unique_ptr<Api> api_;
-  Handler handler_;
+  Handlers handlers_;
   std::size_t next_ = 0;
   std::vector<std::unique_ptr<Listener>> listeners_;
 };

@@ -43,7 +43,9 @@ void metrics(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
         text << "# HELP airlock_server_connections Open connections of clients.\n"
                 "# TYPE airlock_server_connections gauge\nairlock_server_connections "
              << shared.connections << "\n";
-        counters.write(text);
+        counters.write(text, [&](std::string_view limit) {
+          return grants->allows(Role::observe, "rls:" + std::string(limit));
+        });
         return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};
       });
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "loop_connection.hpp"
 #include "parser.hpp"
 #include "transport.hpp"
 
@@ -17,7 +18,9 @@ namespace airlock::server {
 
 // A client's connection: one request after the other, what is pipelined waits. Belongs to one loop, which keeps no owner
 // of it: it lives as long as something is read, written or answered.
-class Connection final : public Exchange, public std::enable_shared_from_this<Connection> {
+class Connection final : public Exchange,
+                         public LoopConnection,
+                         public std::enable_shared_from_this<Connection> {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -26,8 +29,9 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   Connection(Loop& loop, Transport transport, Peer peer, const Handler& handler);
   ~Connection() override;
 
-  void tick(TimePoint now);  // Ends what takes too long.
-  void drain();
+  void tick(TimePoint now) override;
+  void drain() override;
+  [[nodiscard]] std::shared_ptr<LoopConnection> shared() override { return shared_from_this(); }
 
   [[nodiscard]] const Request& request() const override { return reader_->request(); }
   [[nodiscard]] const Peer& peer() const override { return peer_; }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "connection.hpp"
+#include "loop_connection.hpp"
 
 namespace airlock::server {
 
@@ -26,31 +26,31 @@ void Loop::run() {
 
 void Loop::post(std::function<void()> work) { boost::asio::post(context_, std::move(work)); }
 
-void Loop::add(Connection& connection) {
+void Loop::add(LoopConnection& connection) {
   connections_.insert(&connection);
   ++shared_.connections;
 }
 
-void Loop::remove(Connection& connection) {
+void Loop::remove(LoopConnection& connection) {
   if (connections_.erase(&connection) != 0) --shared_.connections;
 }
 
 // What is visited may remove itself.
 template <typename Visit>
 void Loop::for_each_connection(Visit visit) {
-  std::vector<std::shared_ptr<Connection>> all;
+  std::vector<std::shared_ptr<LoopConnection>> all;
   all.reserve(connections_.size());
-  for (Connection* const connection : connections_) all.push_back(connection->shared_from_this());
+  for (LoopConnection* const connection : connections_) all.push_back(connection->shared());
   for (const auto& connection : all) visit(*connection);
 }
 
 void Loop::drain() {
-  for_each_connection([](Connection& connection) { connection.drain(); });
+  for_each_connection([](LoopConnection& connection) { connection.drain(); });
 }
 
 void Loop::tick() {
   const auto now = std::chrono::steady_clock::now();
-  for_each_connection([now](Connection& connection) { connection.tick(now); });
+  for_each_connection([now](LoopConnection& connection) { connection.tick(now); });
   timer_.expires_after(kTick);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) tick();

@@ -16,7 +16,7 @@
 
 namespace airlock::server {
 
-class Connection;
+class LoopConnection;
 struct Config;
 
 // What all loops of a server share.
@@ -50,8 +50,8 @@ class Loop {
   // Runs `work` on the loop, later. From any thread.
   void post(std::function<void()> work);
 
-  void add(Connection& connection);
-  void remove(Connection& connection);
+  void add(LoopConnection& connection);
+  void remove(LoopConnection& connection);
 
   // Ends what is idle, streams or waits, and after that each connection once its answer is written.
   void drain();
@@ -68,7 +68,7 @@ class Loop {
 
   Shared& shared_;
   std::shared_ptr<const Config> config_;
-  std::unordered_set<Connection*> connections_;
+  std::unordered_set<LoopConnection*> connections_;
   std::chrono::sys_seconds date_second_{};
   std::string date_;
   // What is read goes through here, so that idle connections need no buffer.

@@ -62,13 +62,16 @@ void Counters::count(const Part& part, bool passes) {
   }
 }
 
-void Counters::write(std::ostream& out) const {
+void Counters::write(std::ostream& out,
+                     const std::function<bool(std::string_view limit)>& shows) const {
   const std::shared_lock lock(mutex_);
   const auto metric = [&](const char* name, const char* help, Number Tally::*number) {
     out << "# HELP airlock_rls_" << name << " " << help << "\n# TYPE airlock_rls_" << name
         << " counter\n";
-    for (const auto& [limit, tally] : tallies_)
-      out << "airlock_rls_" << name << "{limit=\"" << limit << "\"} " << tally.*number << "\n";
+    for (const auto& [limit, tally] : tallies_) {
+      if (shows(limit))
+        out << "airlock_rls_" << name << "{limit=\"" << limit << "\"} " << tally.*number << "\n";
+    }
     if (other_.total != 0)
       out << "airlock_rls_" << name << "{limit=\"other\"} " << other_.*number << "\n";
   };

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <shared_mutex>
@@ -23,8 +24,8 @@ class Counters {
   void count(const Part& part, bool passes);
   void count_unknown_domain() noexcept { ++unknown_domains_; }
 
-  // The text format of Prometheus.
-  void write(std::ostream& out) const;
+  // The text format of Prometheus, of the limits that `shows` says yes to.
+  void write(std::ostream& out, const std::function<bool(std::string_view limit)>& shows) const;
 
  private:
   using Number = std::atomic<std::uint64_t>;

@@ -114,6 +114,21 @@ void give_back_earlier(const Store& store, Part& part) {
   part.is_over = false;
 }
 
+void check_rights(const Grants& grants, const RateLimitRequest& request,
+                  const std::vector<Part>& parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].gate) continue;
+    const std::string field = "descriptors[" + std::to_string(i) + "]";
+    const auto require = [&](Role role, const std::string& at) {
+      if (!grants.allows(role, parts[i].gate->view()))
+        throw Forbidden{at, "the caller has not the role " + std::string(role_name(role)) +
+                                " for the gate of this limit"};
+    };
+    require(Role::admit, field);
+    if (request.descriptors[i].limit) require(Role::define, field + ".limit");
+  }
+}
+
 class Decision {
  public:
   Decision(const Store& store, const Domain& domain, std::vector<Part>& parts)
@@ -242,7 +257,8 @@ class Decision {
 }  // namespace
 
 RateLimitResponse decide(const Store& store, const Descriptors& descriptors,
-                         const RateLimitRequest& request, Counters& counters) {
+                         const RateLimitRequest& request, const Grants& grants,
+                         Counters& counters) {
   RateLimitResponse response;
   const Domain* const domain = descriptors.find(request.domain);
   if (domain == nullptr) {
@@ -251,6 +267,7 @@ RateLimitResponse decide(const Store& store, const Descriptors& descriptors,
     return response;
   }
   std::vector<Part> parts = make_parts(*domain, request);
+  check_rights(grants, request, parts);
   const bool passes = Decision(store, *domain, parts).run();
   response.overall_code = passes ? Code::ok : Code::over_limit;
   for (const Part& part : parts) {

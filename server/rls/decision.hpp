@@ -1,6 +1,7 @@
 #pragma once
 
 #include "airlock/store.hpp"
+#include "rights/role.hpp"
 #include "rls/counters.hpp"
 #include "rls/descriptors.hpp"
 #include "rls/messages.hpp"
@@ -17,8 +18,11 @@ namespace airlock::server::rls {
 // Limits in shadow mode are asked after the others and take only where those let the request through. What
 // `is_negative_hits` gives back is given back in any case.
 //
-// Throws InvalidRequest before anything is taken, or StoreError.
+// The caller needs the role admit at the gate of each limit, and define to bring a limit along.
+//
+// Throws InvalidRequest or Forbidden before anything is taken, or StoreError.
 [[nodiscard]] RateLimitResponse decide(const Store& store, const Descriptors& descriptors,
-                                       const RateLimitRequest& request, Counters& counters);
+                                       const RateLimitRequest& request, const Grants& grants,
+                                       Counters& counters);
 
 }  // namespace airlock::server::rls

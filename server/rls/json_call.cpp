@@ -37,15 +37,19 @@ Rejection rejection(const rls::InvalidRequest& invalid) {
 }  // namespace
 
 void should_rate_limit(Api& api, const ExchangePtr& exchange, const Places& /*places*/) try {
-  answer_by(api, exchange,
-            [&counters = api.rate_limit_counters, config = exchange->loop().config_pointer(),
-             request = read_request(exchange->request())](const Store& store) {
-              try {
-                return to_response(rls::decide(store, config->descriptors, request, counters));
-              } catch (const rls::InvalidRequest& invalid) {
-                throw rejection(invalid);
-              }
-            });
+  answer_by(
+      api, exchange,
+      [&counters = api.rate_limit_counters, config = exchange->loop().config_pointer(),
+       grants = exchange->peer().grants,
+       request = read_request(exchange->request())](const Store& store) {
+        try {
+          return to_response(rls::decide(store, config->descriptors, request, *grants, counters));
+        } catch (const rls::InvalidRequest& invalid) {
+          throw rejection(invalid);
+        } catch (const rls::Forbidden& forbidden) {
+          throw Rejection{403, forbidden.rule, forbidden.field};
+        }
+      });
 } catch (const rls::InvalidRequest& invalid) {
   throw rejection(invalid);
 }

@@ -76,6 +76,12 @@ struct InvalidRequest {
   std::string rule;
 };
 
+// A caller that may not do what the request asks for.
+struct Forbidden {
+  std::string field;
+  std::string rule;
+};
+
 // What a request may bring along.
 inline constexpr std::size_t kMaxDescriptors = 64;
 inline constexpr std::size_t kMaxEntries = 16;

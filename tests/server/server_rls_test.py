@@ -116,6 +116,13 @@ key = "slot"
 concurrency = {limit = 1}
 
 [[domain]]
+name = "odd: one"
+
+[[domain]]
+name = "odd: two"
+atomic = true
+
+[[domain]]
 name = "trial"
 shadow_mode = true
 headers = "split"
@@ -214,12 +221,12 @@ class Matching(RlsCase):
         lists = [[("a", "b")], [("a", "b:c")], [("a:b", "c")], [("a", "b"), ("c", "d")], [("a", "b:c:d")], [("a:b:c", "d")],
                  [("a", "-b")], [("a", "x" * 70)], [("a", "x" * 71)], [("a", "\u00e4")], [("x" * 70, "b")],
                  [("a", "b"), ("a", "b")], [("-all", "1")], [("1:a1:b", "1")], [("a", " ")], [("a", "b/c")], [("a/b", "c")]]
-        for domain in ("edge", "together"):
+        for domain in ("edge", "together", "odd: one", "odd: two"):
             for pairs in lists:
                 self.assertEqual(self.codes({**entries(*pairs), **override}, domain=domain)[0], "OK", pairs)
                 self.assertEqual(self.codes({**entries(*pairs), **override}, domain=domain)[0], "OVER_LIMIT", pairs)
         names = [gate["name"] for gate in self.http.ask("GET", "/v1/gates").json]
-        self.assertEqual(len(names), 2 * len(lists))
+        self.assertEqual(len(names), 4 * len(lists))
         self.assertIn("rls:edge:a:b:c:d", names)
         self.assertIn("rls:together/a:b:c:d", names)
 
