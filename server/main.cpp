@@ -3,11 +3,13 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "airlock/error.hpp"
 #include "airlock/version.hpp"
+#include "beside.hpp"
 #include "options.hpp"
 #include "rights/bearer.hpp"
 #include "server.hpp"
@@ -105,10 +107,22 @@ int serve(const Options& options) {
   return 0;
 }
 
+// `airlock-server import` is a program of its own: a server needs no YAML.
+int import_files(char** argv) {
+  constexpr const char* kProgram = "airlock-server-import";
+  const int error = become(kProgram, argv + 1);
+  throw InvalidArgument(std::string(kProgram) + ": " + std::generic_category().message(error) +
+                        "; it has to be in the folder of this program, or in a folder of PATH");
+}
+
 int run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "import") return import_files(argv);
   Arguments arguments;
   CLI::App app("Serves the gates of a store over HTTP: docs/server.md", "airlock-server");
   app.set_version_flag("--version", version());
+  app.footer(
+      "airlock-server import FILE... prints a configuration of envoyproxy/ratelimit as "
+      "airlock.toml");
   app.add_option("--config", arguments.config, "airlock.toml: docs/server.md")->type_name("FILE");
   app.add_flag("--check", arguments.checks, "Only say whether the configuration is good");
   app.add_option("--store", arguments.store,

@@ -67,6 +67,7 @@ struct Session::Callbacks {
     return 0;
   }
 
+  // NOLINTNEXTLINE(readability-function-size): as nghttp2 calls it
   static int on_header(nghttp2_session* /*session*/, const nghttp2_frame* frame,
                        const std::uint8_t* name, std::size_t name_size, const std::uint8_t* value,
                        std::size_t value_size, std::uint8_t /*flags*/, void* data) {
@@ -108,6 +109,7 @@ struct Session::Callbacks {
     return 0;
   }
 
+  // NOLINTNEXTLINE(readability-function-size): as nghttp2 calls it
   static ssize_t read_out(nghttp2_session* /*session*/, std::int32_t id, std::uint8_t* buffer,
                           std::size_t size, std::uint32_t* flags, nghttp2_data_source* /*source*/,
                           void* data) {

@@ -48,8 +48,8 @@ class Session {
   void read(std::string_view bytes, TimePoint now);
 
   // What is sent to a stream that is closed is lost.
-  void send(std::int32_t stream, std::string_view message);
-  void finish(std::int32_t stream, Status status, std::string_view text = {});
+  void send(std::int32_t id, std::string_view message);
+  void finish(std::int32_t id, Status status, std::string_view text = {});
 
   // Appends about `size` bytes at most, if there are any.
   void write(std::string& out, std::size_t size);

@@ -10,33 +10,44 @@ namespace {
 using Reader = protozero::pbf_reader;
 using Writer = protozero::pbf_writer;
 
-// What the numbers of the fields mean, by message.
-enum RequestField : protozero::pbf_tag_type { kDomain = 1, kDescriptors = 2, kHits = 3 };
-enum DescriptorField : protozero::pbf_tag_type {
-  kEntries = 1,
-  kLimit = 2,
-  kHitsAddend = 3,
-  kIsNegativeHits = 4
-};
-enum PairField : protozero::pbf_tag_type { kKey = 1, kValue = 2 };  // Entry, and HeaderValue.
-enum LimitField : protozero::pbf_tag_type { kRequestsPerUnit = 1, kUnit = 2, kName = 3 };
-enum ResponseField : protozero::pbf_tag_type { kOverallCode = 1, kStatuses = 2, kHeadersToAdd = 3 };
-enum StatusField : protozero::pbf_tag_type {
-  kCode = 1,
-  kCurrentLimit = 2,
-  kLimitRemaining = 3,
-  kUntilReset = 4
-};
-constexpr protozero::pbf_tag_type kSeconds = 1;        // Duration
-constexpr protozero::pbf_tag_type kWrapped = 1;        // UInt64Value
-constexpr protozero::pbf_tag_type kService = 1;        // HealthCheckRequest
-constexpr protozero::pbf_tag_type kServingStatus = 1;  // HealthCheckResponse
+using Field = protozero::pbf_tag_type;
+
+// RateLimitRequest
+constexpr Field kDomain = 1;
+constexpr Field kDescriptors = 2;
+constexpr Field kRequestHits = 3;
+// RateLimitDescriptor
+constexpr Field kEntries = 1;
+constexpr Field kOverride = 2;
+constexpr Field kHitsAddend = 3;
+constexpr Field kIsNegativeHits = 4;
+// Entry, HeaderValue
+constexpr Field kKey = 1;
+constexpr Field kValue = 2;
+// RateLimitOverride, RateLimit
+constexpr Field kRequestsPerUnit = 1;
+constexpr Field kUnit = 2;
+constexpr Field kName = 3;
+// RateLimitResponse
+constexpr Field kOverallCode = 1;
+constexpr Field kStatuses = 2;
+constexpr Field kHeadersToAdd = 3;
+// DescriptorStatus
+constexpr Field kCode = 1;
+constexpr Field kCurrentLimit = 2;
+constexpr Field kLimitRemaining = 3;
+constexpr Field kUntilReset = 4;
+// Others
+constexpr Field kSeconds = 1;        // Duration
+constexpr Field kWrapped = 1;        // UInt64Value
+constexpr Field kService = 1;        // HealthCheckRequest
+constexpr Field kServingStatus = 1;  // HealthCheckResponse
 
 constexpr auto kVarint = protozero::pbf_wire_type::varint;
 constexpr auto kBytes = protozero::pbf_wire_type::length_delimited;
 
 // What protozero asserts: that a field is read as what it is.
-bool is(const Reader& reader, protozero::pbf_tag_type field, protozero::pbf_wire_type type) {
+bool is(const Reader& reader, Field field, protozero::pbf_wire_type type) {
   return reader.tag() == field && reader.wire_type() == type;
 }
 
@@ -95,7 +106,7 @@ Descriptor read_descriptor(Reader reader) {
     if (is(reader, kEntries, kBytes)) {
       check_room(descriptor.entries.size(), kMaxEntries, "descriptors.entries");
       descriptor.entries.push_back(read_entry(reader.get_message()));
-    } else if (is(reader, kLimit, kBytes)) {
+    } else if (is(reader, kOverride, kBytes)) {
       descriptor.limit = read_limit(reader.get_message());
     } else if (is(reader, kHitsAddend, kBytes)) {
       descriptor.hits_addend = read_wrapped(reader.get_message());
@@ -116,7 +127,7 @@ RateLimitRequest read_request(Reader reader) {
     } else if (is(reader, kDescriptors, kBytes)) {
       check_room(request.descriptors.size(), kMaxDescriptors, "descriptors");
       request.descriptors.push_back(read_descriptor(reader.get_message()));
-    } else if (is(reader, kHits, kVarint)) {
+    } else if (is(reader, kRequestHits, kVarint)) {
       request.hits_addend = reader.get_uint32();
     } else {
       reader.skip();

@@ -174,7 +174,7 @@ class RlsCase(ServerCase):
 
     def counters(self):
         lines = self.http.ask("GET", "/metrics").body.splitlines()
-        return {line.split(" ")[0]: int(line.split(" ")[1]) for line in lines if line.startswith("airlock_rls_")}
+        return {name: int(value) for name, value in (line.rsplit(" ", 1) for line in lines if line.startswith("airlock_rls_"))}
 
 
 class Matching(RlsCase):
