@@ -39,6 +39,7 @@ constexpr std::array kRoutes = {
     Route{"/v1/gates/{gate}/revoke", "POST", Role::operate, revoke},
     Route{"/check", "GET", Role::admit, check},
     Route{"/json", "POST", Role::admit, should_rate_limit},
+    Route{"/v1/doctor", "GET", Role::observe, doctor},
     Route{"/metrics", "GET", Role::observe, metrics},
     Route{"/live", "GET", Role::none, live},
     Route{"/ready", "GET", Role::none, ready},

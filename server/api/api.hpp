@@ -67,6 +67,7 @@ void purge(Api& api, const ExchangePtr& exchange, const Places& places);
 void check(Api& api, const ExchangePtr& exchange, const Places& places);  // check/check.cpp
 void should_rate_limit(Api& api, const ExchangePtr& exchange,
                        const Places& places);  // rls/json_call.cpp
+void doctor(Api& api, const ExchangePtr& exchange, const Places& places);
 void metrics(Api& api, const ExchangePtr& exchange, const Places& places);
 void live(Api& api, const ExchangePtr& exchange, const Places& places);
 void ready(Api& api, const ExchangePtr& exchange, const Places& places);

@@ -12,14 +12,22 @@ namespace airlock::server {
 
 Response unknown_gate() { return problem(404, "this gate is not known to the store", "gate"); }
 
-void list_gates(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
-  std::string match = query_value(exchange->request(), "match");
+namespace {
+
+// The gates that the query asks for, all if it does not say, as far as the caller may observe them.
+auto asked_gates(const Exchange& exchange) {
+  std::string match = query_value(exchange.request(), "match");
   if (match.empty()) match = "*";
-  answer_by(api, exchange, [match, grants = exchange->peer().grants](const Store& store) {
+  return [match, grants = exchange.peer().grants](std::string_view gate) {
+    return glob_matches(match, gate) && grants->allows(Role::observe, gate);
+  };
+}
+
+}  // namespace
+
+void list_gates(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
+  answer_by(api, exchange, [include = asked_gates(*exchange)](const Store& store) {
     OrderedJson json = OrderedJson::array();
-    const auto include = [&](std::string_view gate) {
-      return glob_matches(match, gate) && grants->allows(Role::observe, gate);
-    };
     for (const GateSummary& summary : store.survey(include))
       json.push_back(cli::summary_json(summary));
     return json_response(200, json);
@@ -36,16 +44,15 @@ void show_gate(Api& api, const ExchangePtr& exchange, const Places& places) {
 void metrics(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
   answer_by(
       api, exchange,
-      [&shared = api.shared, &counters = api.rate_limit_counters, grants = exchange->peer().grants](const Store& store) {
+      [&shared = api.shared, &counters = api.rate_limit_counters,
+       include = asked_gates(*exchange)](const Store& store) {
         std::ostringstream text;
-        write_metrics(store, text,
-                      [&](std::string_view gate) { return grants->allows(Role::observe, gate); });
+        write_metrics(store, text, include);
         text << "# HELP airlock_server_connections Open connections of clients.\n"
                 "# TYPE airlock_server_connections gauge\nairlock_server_connections "
              << shared.connections << "\n";
-        counters.write(text, [&](std::string_view limit) {
-          return grants->allows(Role::observe, "rls:" + std::string(limit));
-        });
+        counters.write(
+            text, [&](std::string_view limit) { return include("rls:" + std::string(limit)); });
         return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};
       });
 }

@@ -13,6 +13,7 @@ import unittest
 
 BINARY = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "airlock"
 QUOTED = shlex.quote(BINARY)  # For a shell.
+SHARE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/cli/share")
 REDIS_SERVER = os.environ.get("AIRLOCK_REDIS_SERVER", "redis-server")
 
 
@@ -116,3 +117,23 @@ class RedisCase(CommandCase):
 
     def configure(self, *command):
         subprocess.run(["redis-cli", "-s", self.redis_socket, *command], check=True, stdout=subprocess.DEVNULL)
+
+
+@unittest.skipUnless(shutil.which("bash"), "bash is not installed")
+class BashCase(CommandCase):
+    """Completion, as readline calls it: it takes ':' and '=' for the ends of words."""
+
+    SCRIPT = r"""
+        source "$1"; COMP_LINE=$2; COMP_POINT=${#COMP_LINE}; COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
+        COMP_WORDS=($COMP_LINE); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _airlock; printf '%s\n' "${COMPREPLY[@]}"
+    """
+
+    def setUp(self):
+        super().setUp()
+        os.symlink(BINARY, self.path("airlock"))
+        self.environment["PATH"] = self.dir + ":" + os.environ["PATH"]
+
+    def offers(self, line):
+        done = subprocess.run(["bash", "-c", self.SCRIPT, "bash", os.path.join(SHARE, "airlock.bash"), line],
+                              env=self.environment, text=True, stdout=subprocess.PIPE, timeout=60, check=True)
+        return done.stdout.split()

@@ -5,14 +5,12 @@ import json
 import os
 import re
 import resource
-import shutil
 import subprocess
 import unittest
 
-from command_case import BINARY, CommandCase, RedisCase, eventually
+from command_case import BINARY, SHARE, BashCase, CommandCase, RedisCase, eventually
 
 USAGE, UNAVAILABLE, SYSTEM, CANNOT_WRITE, REFUSED = 64, 69, 71, 74, 75
-SHARE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/cli/share")
 COMMANDS = ("run acquire release renew take ls show top metrics limit pause resume revoke purge stores store "
             "doctor serve demo").split()
 
@@ -357,25 +355,7 @@ class RedisGates(RedisCase):
         self.assertIn("its memory is full", str(findings))
 
 
-@unittest.skipUnless(shutil.which("bash"), "bash is not installed")
-class BashCompletion(CommandCase):
-    """As readline calls it: it takes ':' and '=' for the ends of words."""
-
-    SCRIPT = r"""
-        source "$1"; COMP_LINE=$2; COMP_POINT=${#COMP_LINE}; COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
-        COMP_WORDS=($COMP_LINE); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _airlock; printf '%s\n' "${COMPREPLY[@]}"
-    """
-
-    def setUp(self):
-        super().setUp()
-        os.symlink(BINARY, self.path("airlock"))
-        self.environment["PATH"] = self.dir + ":" + os.environ["PATH"]
-
-    def offers(self, line):
-        done = subprocess.run(["bash", "-c", self.SCRIPT, "bash", os.path.join(SHARE, "airlock.bash"), line],
-                              env=self.environment, text=True, stdout=subprocess.PIPE, timeout=60, check=True)
-        return done.stdout.split()
-
+class BashCompletion(BashCase):
     def test_gates_with_colons(self):
         for gate in ("api:eu:a", "api:eu:b", "job"):
             self.output("run", gate, "true")

@@ -73,8 +73,10 @@ class Screen(Terminal, CommandCase):
         self.shows("airlock top")
         self.shows("builds")
         self.shows("1 / 4")
-        self.tmux("send-keys", "-t", "0", "w")
-        self.shows("1 gate by waiting")
+        for key, order in (("w", "waiting"), ("r", "refused"), ("n", "name"), ("u", "use")):
+            self.shows(f"{key} {order}")
+            self.tmux("send-keys", "-t", "0", key)
+            self.shows(f"1 gate by {order}  shm:test\n")
         self.tmux("send-keys", "-t", "0", "q")
         self.shows("status 0")
 
@@ -92,6 +94,32 @@ class Screen(Terminal, CommandCase):
         self.assertIn(" rate ", rows["feed"])
         self.assertNotIn("0 / 0", rows["feed"])
         self.assertIn("  paused", rows["feed"])
+
+    def test_top_sorts_by_what_is_nearest_to_its_end(self):
+        self.output("take", "used-up", "--rate", "2/h", "--cost", "2")
+        self.output("run", "free", "true")
+        for _ in range(3):
+            self.status("run", "-n", "--slots", "1", "closed", "true")
+            self.output("limit", "closed", "0")
+        self.open(f"{QUOTED} top --interval 0.1")
+        order = lambda: [line.split()[-len(line.split()) + (line[0] == ">")] for line in self.screen().splitlines()
+                         if any(name in line for name in ("used-up", "free", "closed"))]
+        self.assertTrue(eventually(lambda: order() == ["used-up", "closed", "free"]), self.screen())
+        self.tmux("send-keys", "-t", "0", "r")
+        self.assertTrue(eventually(lambda: order() == ["closed", "free", "used-up"]), self.screen())
+
+    def test_top_says_when_an_opened_gate_is_gone(self):
+        self.output("run", "job", "true")
+        self.open(f"{QUOTED} top --interval 0.1")
+        self.shows("> job")
+        self.tmux("send-keys", "-t", "0", "Enter")
+        self.shows("job: lock, free")
+        self.output("store", "rm", "test", "--force")
+        self.shows("unavailable for")
+        self.output("run", "other", "true")
+        self.shows("this gate is not known any more")
+        self.tmux("send-keys", "-t", "0", "Escape")
+        self.shows("> other")
 
     def test_top_shows_who_is_inside_and_who_waits(self):
         _, pid = self.start_inside("backup")
@@ -141,10 +169,10 @@ class RedisScreen(Terminal, RedisCase):
         self.shows("feed")
         self.server.kill()
         self.server.wait()
-        self.shows("store unavailable for")
+        self.shows("unavailable for")
         self.assertIn("feed", self.screen(), "the last picture stays")
         self.start_server()
-        self.assertTrue(eventually(lambda: "store unavailable" not in self.screen(), 30), self.screen())
+        self.assertTrue(eventually(lambda: "unavailable" not in self.screen(), 30), self.screen())
         self.shows("nothing is in use")
         self.tmux("send-keys", "-t", "0", "q")
         self.shows("status 0")

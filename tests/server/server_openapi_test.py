@@ -151,7 +151,7 @@ class OpenApi(ServerCase):
         self.call("POST", "/json", 200, rate_limit)
         self.call("POST", "/json", 429, rate_limit)
         self.call("POST", "/json", 400, {})
-        for path in ("/metrics", "/live", "/ready"):
+        for path in ("/v1/doctor", "/metrics", "/live", "/ready"):
             self.call("GET", path, 200)
         listed = {(method, path) for path, methods in self.page["paths"].items() for method in methods}
         self.assertEqual(self.called, listed)

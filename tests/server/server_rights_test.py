@@ -36,6 +36,7 @@ TABLE = [
     ("PUT", "/v1/gates/{gate}/pause", "operate", {"for": "1ms"}),
     ("DELETE", "/v1/gates/{gate}/pause", "operate", None),
     ("POST", "/v1/gates/{gate}/revoke", "operate", {"visitor": "none"}),
+    ("GET", "/v1/doctor", "observe", None),
     ("GET", "/metrics", "observe", None),
     ("GET", "/live", None, None),
     ("GET", "/ready", None, None),

@@ -5,6 +5,7 @@
 #include "airlock/error.hpp"
 #include "checked_output.hpp"
 #include "command.hpp"
+#include "control.hpp"
 #include "output.hpp"
 
 namespace airlock::cli {
@@ -30,7 +31,7 @@ std::uint32_t parse_limit(const std::string& text) try {
 }
 
 int limit(const Command& command, Steer& options) {
-  command.open_existing().set_limit(*options.gate, options.limit);
+  command.control()->set_limit(*options.gate, options.limit);
   return 0;
 }
 
@@ -38,40 +39,44 @@ int pause(const Command& command, Steer& options) {
   if (!options.until_resumed && options.duration == Duration(0)) {
     throw InvalidArgument("pause: --for DURATION or --until-resumed is needed");
   }
-  command.open_existing().pause(*options.gate, options.until_resumed ? kMaxTtl : options.duration);
+  command.control()->pause(*options.gate, options.until_resumed ? kMaxTtl : options.duration);
   return 0;
 }
 
 int resume(const Command& command, Steer& options) {
-  if (command.open_existing().resume(*options.gate)) return 0;
+  if (command.control()->resume(*options.gate)) return 0;
   throw Exit{1, "gate \"" + options.gate->text() + "\": no operator had paused it"};
 }
 
-// The one whose digest begins so.
-VisitorId find_visitor(const Store& store, const GateName& gate, const std::string& prefix) {
-  std::optional<VisitorId> found;
-  const std::optional<GateView> view = store.look(gate);
-  for (const HolderView& holder : view ? view->holders : std::vector<HolderView>()) {
-    if (!digest(holder.visitor).starts_with(prefix)) continue;
-    if (found)
+// The digest that begins so.
+std::string find_visitor(Control& control, const GateName& gate, const std::string& prefix) {
+  std::string found;
+  const std::optional<GateReport> report = control.look(gate);
+  for (const std::string& visitor : report ? report->holders : std::vector<std::string>()) {
+    if (!visitor.starts_with(prefix)) continue;
+    if (!found.empty())
       throw InvalidArgument("visitor " + prefix + ": several visitors begin with that; see `show`");
-    found = holder.visitor;
+    found = visitor;
   }
-  if (!found) {
-    throw Exit{kLost, "gate \"" + gate.text() + "\": no holder is called " + prefix};
-  }
-  return *found;
+  return found;
 }
 
 int revoke(const Command& command, Steer& options) {
   if (options.visitor.empty() != options.all) {
     throw InvalidArgument("revoke: a visitor, as `show` lists them, or --all is needed");
   }
-  const Store store = command.open_existing();
-  std::optional<VisitorId> visitor;
-  if (!options.all) visitor = find_visitor(store, *options.gate, options.visitor);
+  const std::unique_ptr<Control> control = command.control();
+  std::optional<std::string> visitor;
+  if (!options.all) visitor = find_visitor(*control, *options.gate, options.visitor);
   const auto how = options.now ? Revoke::now : Revoke::graceful;
-  write_output(std::to_string(store.revoke(*options.gate, visitor, how)) + " revoked\n");
+  const bool is_known = !visitor || !visitor->empty();
+  const auto revoked =
+      is_known ? control->revoke(*options.gate, visitor, how) : std::optional<std::size_t>();
+  if (!revoked) {
+    throw Exit{kLost,
+               "gate \"" + options.gate->text() + "\": no holder is called " + options.visitor};
+  }
+  write_output(std::to_string(*revoked) + " revoked\n");
   return 0;
 }
 
@@ -86,14 +91,14 @@ bool confirms(const GateName& gate) {
 
 int purge(const Command& command, Steer& options) {
   if (!options.force && !confirms(*options.gate)) throw Exit{1, "nothing purged"};
-  if (command.open_existing().purge(*options.gate)) return 0;
+  if (command.control()->purge(*options.gate)) return 0;
   throw Exit{1, "gate \"" + options.gate->text() + "\" is not known to this store"};
 }
 
 CLI::App& add(CLI::App& app, Command& command, const char* name, const char* help,
               const std::shared_ptr<Steer>& options,
               int (*action)(const Command& command, Steer& options)) {
-  CLI::App& added = add_subcommand(app, command, name, help, options, action);
+  CLI::App& added = add_operator_command(app, command, name, help, options, action);
   add_gate(added, options->gate);
   return added;
 }

@@ -1,9 +1,12 @@
 #include "command.hpp"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "airlock/error.hpp"
-#include "airlock/shm.hpp"
+#include "remote/server_control.hpp"
+#include "remote/token.hpp"
+#include "store_control.hpp"
 #include "suggest.hpp"
 
 namespace airlock::cli {
@@ -16,26 +19,53 @@ std::string shown_name(const std::string& names) {
   return name.substr(0, name.find(','));
 }
 
-std::string existing_stores(const std::string& uri) {
-  std::string names;
-  for (const ShmSegment& segment : list_shm_stores(uri)) {
-    names += (names.empty() ? "shm:" : ", shm:") + segment.name;
-  }
-  return names.empty() ? "there is none in its folder" : "there are " + names;
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  return value == nullptr ? "" : value;
+}
+
+const std::string& first_of(const std::string& a, const std::string& b) {
+  return a.empty() ? b : a;
 }
 
 }  // namespace
 
-Store Command::open_existing() const {
-  require_existing();
-  return open();
+void refuse_server(const std::string& subcommand) {
+  throw Exit{kUsage, subcommand +
+                         ": does not work over a server (--server, AIRLOCK_SERVER); it needs a "
+                         "store: --store URI, or AIRLOCK_STORE"};
 }
 
-void Command::require_existing() const {
-  if (!store_uri.starts_with("shm:") || has_shm_store(store_uri)) return;
-  throw StoreError(StoreError::Kind::unavailable, StoreError::Outcome::nothing_happened,
-                   "store " + store_uri + " does not exist: nothing has used it yet; " +
-                       existing_stores(store_uri));
+void Command::find_store(const std::string& subcommand) {
+  subcommand_ = subcommand;
+  location_ = {.store = first_of(behind.store, before.store),
+               .server = first_of(behind.server, before.server),
+               .ca = first_of(behind.ca, before.ca),
+               .token_file = first_of(behind.token_file, before.token_file)};
+  if (!location_.server.empty() && !works_over_server) refuse_server(subcommand);
+  if (!location_.server.empty() && !location_.store.empty())
+    throw InvalidArgument("--server and --store exclude each other");
+  if (location_.server.empty() && !(location_.ca + location_.token_file).empty() &&
+      environment("AIRLOCK_SERVER").empty())
+    throw InvalidArgument("--ca and --token-file are for --server");
+  if (location_.server.empty() && location_.store.empty())
+    location_.server = environment("AIRLOCK_SERVER");
+  store_uri = location_.store.empty() ? environment("AIRLOCK_STORE") : location_.store;
+  is_store_named = !store_uri.empty();
+  if (!is_store_named) store_uri = "shm:";
+}
+
+Store Command::open() const {
+  if (!location_.server.empty() && !is_store_named) refuse_server(subcommand_);
+  return open_store(store_uri);
+}
+
+std::unique_ptr<Control> Command::control() const {
+  if (location_.server.empty()) return store_control(store_uri);
+  return server_control(
+      {.url = location_.server,
+       .ca = location_.ca,
+       .token = read_token(location_.token_file, environment("AIRLOCK_SERVER_TOKEN"))});
 }
 
 std::optional<StoreError> store_failure(const std::exception& error) {
@@ -46,6 +76,22 @@ std::optional<StoreError> store_failure(const std::exception& error) {
   } catch (...) {  // NOLINT(bugprone-empty-catch): of another kind
   }
   return std::nullopt;
+}
+
+void add_store_option(CLI::App& app, Location& location) {
+  app.add_option("--store", location.store,
+                 "shm:, shm:NAME or redis://HOST [$AIRLOCK_STORE, else shm:]")
+      ->type_name("URI");
+}
+
+void add_server_options(CLI::App& app, Location& location) {
+  app.add_option("--server", location.server,
+                 "airlock-server, for commands of operators [$AIRLOCK_SERVER]")
+      ->type_name("URL");
+  app.add_option("--ca", location.ca, "Authorities for https:// [the system's]")->type_name("FILE");
+  app.add_option("--token-file", location.token_file,
+                 "The token for the server [$AIRLOCK_SERVER_TOKEN]")
+      ->type_name("FILE");
 }
 
 CLI::Option* add_text(CLI::App& app, const std::string& name,

@@ -36,19 +36,39 @@ struct Exit {
   std::string message = {};
 };
 
+class Control;
+
+// Where the gates are, as the options say: before the subcommand, or behind it.
+struct Location {
+  std::string store = {};
+  std::string server = {};
+  std::string ca = {};
+  std::string token_file = {};
+};
+
 // What was said besides the subcommand's own options, and the subcommand that was chosen.
 struct Command {
-  std::string store_uri = "shm:";
-  std::string store_behind = {};  // The same, said behind the subcommand: then this one counts.
+  Location before = {};
+  Location behind = {};            // What is said here counts.
+  bool works_over_server = false;  // The subcommand.
+  std::string store_uri = {};
+  bool is_store_named = false;                 // By an option or AIRLOCK_STORE.
   std::vector<std::string> after_dashes = {};  // What follows `--`. For run.
   std::function<int()> action = {};
 
-  // For commands that admit: a segment that is not there is made.
-  [[nodiscard]] Store open() const { return open_store(store_uri); }
+  // Once all options are read. Exit, unless `works_over_server`, where --server is said.
+  void find_store(const std::string& subcommand);
 
-  // For commands that look or set: StoreError (unavailable) for a segment that is not there.
-  [[nodiscard]] Store open_existing() const;
-  void require_existing() const;  // The check alone.
+  // For commands that admit: a segment that is not there is made. Exit where only AIRLOCK_SERVER says
+  // where the gates are.
+  [[nodiscard]] Store open() const;
+
+  // For commands that look or set.
+  [[nodiscard]] std::unique_ptr<Control> control() const;
+
+ private:
+  Location location_ = {};
+  std::string subcommand_ = {};
 };
 
 // One for every subcommand, or for a few that belong together; each in a file of that name.
@@ -63,6 +83,9 @@ void add_top(CLI::App& app, Command& command);
 void add_doctor(CLI::App& app, Command& command);
 void add_demo(CLI::App& app, Command& command);
 void add_serve(CLI::App& app, Command& command);
+
+// Exit: the subcommand needs a store.
+[[noreturn]] void refuse_server(const std::string& subcommand);
 
 // What the store said where an operation failed because of it.
 [[nodiscard]] std::optional<StoreError> store_failure(const std::exception& error);
@@ -103,20 +126,32 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, Value& value,
   return add_text(app, name, read, help);
 }
 
+void add_store_option(CLI::App& app, Location& location);
+void add_server_options(CLI::App& app, Location& location);  // --server, --ca, --token-file
+
 // A subcommand whose options are kept in one object for as long as it may run.
 template <typename Options>
 CLI::App& add_subcommand(CLI::App& app, Command& command, const char* name, const char* help,
                          const std::shared_ptr<Options>& options,
                          int (*action)(const Command& command, Options& options)) {
   CLI::App& added = *app.add_subcommand(name, help);
-  added.add_option("--store", command.store_behind, "The store [$AIRLOCK_STORE, else shm:]")
-      ->type_name("URI");
-  added.callback([&command, options, action] {
-    command.action = [&command, options, action] {
-      if (!command.store_behind.empty()) command.store_uri = command.store_behind;
+  add_store_option(added, command.behind);
+  added.callback([&command, options, action, name] {
+    command.action = [&command, options, action, name] {
+      command.find_store(name);
       return action(command, *options);
     };
   });
+  return added;
+}
+
+// The same for one that uses Command::control(), and so works over a server, too.
+template <typename Options>
+CLI::App& add_operator_command(CLI::App& app, Command& command, const char* name, const char* help,
+                               const std::shared_ptr<Options>& options,
+                               int (*action)(const Command& command, Options& options)) {
+  CLI::App& added = add_subcommand(app, command, name, help, options, action);
+  add_server_options(added, command.behind);
   return added;
 }
 

@@ -65,26 +65,29 @@ std::string state_of(const HolderView& holder) {
 // A lock has readers and writers, and no weights.
 std::string weight_text(const GateView& gate, std::uint32_t weight) {
   if (!gate.counts.exclusive) return std::to_string(weight);
-  return weight == 1 && gate.counts.limit != 1 ? "reader" : "writer";
+  return is_reader(gate, weight) ? "reader" : "writer";
 }
 
-std::string holders_text(const GateView& gate) {
+std::string holders_text(const GateReport& report) {
+  const GateView& gate = report.gate;
   Table table({"VISITOR", "SLOT", gate.counts.exclusive ? "AS" : "WEIGHT", "AGE", "LEFT", "STATE",
                "LABEL"});
-  for (const HolderView& holder : gate.holders) {
-    table.add({digest(holder.visitor), holder.slot ? std::to_string(*holder.slot) : "-",
+  for (std::size_t i = 0; i < gate.holders.size(); ++i) {
+    const HolderView& holder = gate.holders[i];
+    table.add({report.holders[i], holder.slot ? std::to_string(*holder.slot) : "-",
                weight_text(gate, holder.weight), brief(holder.age), brief(holder.remaining),
                state_of(holder), holder.label});
   }
   return table.text("  ");
 }
 
-std::string line_text(const GateView& gate) {
+std::string line_text(const GateReport& report) {
+  const GateView& gate = report.gate;
   Table table({"VISITOR", "PLACE", gate.counts.exclusive ? "AS" : "WEIGHT", "PRIORITY", "WAITED",
                "STATE", "LABEL"});
-  std::size_t place = 0;
-  for (const WaiterView& waiter : gate.line) {
-    table.add({digest(waiter.visitor), std::to_string(++place), weight_text(gate, waiter.weight),
+  for (std::size_t i = 0; i < gate.line.size(); ++i) {
+    const WaiterView& waiter = gate.line[i];
+    table.add({report.line[i], std::to_string(i + 1), weight_text(gate, waiter.weight),
                std::to_string(waiter.priority), brief(waiter.waited),
                waiter.present ? "waits" : "absent", waiter.label});
   }
@@ -139,7 +142,8 @@ Table::Row summary_row(const GateSummary& summary) {
           notes(gate)};
 }
 
-std::string whole_text(const GateView& gate) {
+std::string whole_text(const GateReport& report) {
+  const GateView& gate = report.gate;
   std::string out = gate.name + ": " + use_in_words(gate) + ", " +
                     std::to_string(gate.counts.waiting) + " waiting (" + order_text(gate.order) +
                     ")\n";
@@ -150,8 +154,8 @@ std::string whole_text(const GateView& gate) {
     out += "paused by " + reporter_of(pause) + " for another " + brief(pause.remaining) + "\n";
   }
   if (gate.limits_disagree) out += "its visitors came with different limits\n";
-  if (!gate.holders.empty()) out += "inside:\n" + holders_text(gate);
-  if (!gate.line.empty()) out += "in line:\n" + line_text(gate);
+  if (!gate.holders.empty()) out += "inside:\n" + holders_text(report);
+  if (!gate.line.empty()) out += "in line:\n" + line_text(report);
   if (!gate.rates.empty()) out += "rates:\n" + rates_text(gate);
   return out + counters_text(gate.counters);
 }

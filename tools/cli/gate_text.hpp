@@ -15,7 +15,7 @@ namespace airlock::cli {
 [[nodiscard]] Table::Row summary_heading();
 [[nodiscard]] Table::Row summary_row(const GateSummary& summary);
 
-[[nodiscard]] std::string whole_text(const GateView& gate);
+[[nodiscard]] std::string whole_text(const GateReport& report);
 
 // Parts of these: "3 / 10", "held", "shared by 2", "-"; what operators set, and rates; refusals of
 // all reasons.

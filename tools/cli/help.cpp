@@ -20,10 +20,12 @@ constexpr const char* kFooter = R"(Examples:
   airlock ls                                      what is in use and who waits
 
 Environment: AIRLOCK_STORE is the store unless --store names one; without both it is shm:,
-the shared memory of this user on this host.
+the shared memory of this user on this host. AIRLOCK_SERVER and AIRLOCK_SERVER_TOKEN are the
+server, and the token for it, of the commands that work over one.
 
-Status: 0 or the command's own; 64 usage, 69 store unavailable, 71 out of memory, threads or
-descriptors, 74 output cannot be written, 75 refused, 76 lease lost, 126 and 127 as in a shell.)";
+Status: 0 or the command's own; 64 usage, 69 store or server unavailable, 71 out of memory,
+threads or descriptors, 74 output cannot be written, 75 refused, 76 lease lost, 126 and 127 as in
+a shell.)";
 
 struct Examples {
   std::string_view command;
@@ -50,7 +52,8 @@ constexpr std::array kExamples = {
   airlock take api --rate 10/s --wait 5s         reserves its turn and waits for it)"},
     Examples{"ls", R"(  airlock ls                                     all gates: use, holders, line
   airlock ls --match 'api:*' --json              some of them, for programs
-  airlock ls --overrides                         limits and pauses that operators left)"},
+  airlock ls --overrides                         limits and pauses that operators left
+  airlock ls --server http://127.0.0.1:8420      of the store behind airlock-server)"},
     Examples{"show", R"(  airlock show backup                            who holds it and who waits
   airlock show backup --json | jq .holders       for programs)"},
     Examples{
@@ -59,7 +62,8 @@ constexpr std::array kExamples = {
     Examples{
         "top",
         R"(  airlock top                                    arrows select, Enter opens a gate, q quits
-  airlock top --store redis://cache --interval 5s)"},
+  airlock top --store redis://cache --interval 5s
+  airlock top --server unix:/run/airlock.sock    over airlock-server)"},
     Examples{
         "limit",
         R"(  airlock limit api 5                            for everybody, at once; 0 closes the gate

@@ -1,11 +1,9 @@
-#include <fnmatch.h>
-
 #include <ostream>
 #include <streambuf>
 
-#include "airlock/metrics.hpp"
 #include "checked_output.hpp"
 #include "command.hpp"
+#include "control.hpp"
 #include "gate_text.hpp"
 #include "output.hpp"
 #include "suggest.hpp"
@@ -20,18 +18,12 @@ struct Look {
   std::string match = "*";
 };
 
-bool matches(const Look& options, std::string_view gate) {
-  return fnmatch(options.match.c_str(), std::string(gate).c_str(), 0) == 0;
-}
-
 bool is_overridden(const GateView& gate) { return gate.override_limit || !gate.pauses.empty(); }
 
 int ls(const Command& command, Look& options) {
-  const Store store = command.open_existing();
   Json json = Json::array();
   Table table(summary_heading());
-  const auto include = [&](std::string_view gate) { return matches(options, gate); };
-  for (const GateSummary& summary : store.survey(include)) {
+  for (const GateSummary& summary : command.control()->survey(options.match)) {
     if (options.overrides && !is_overridden(summary.gate)) continue;
     if (options.json) {
       json.push_back(summary_json(summary));
@@ -48,12 +40,12 @@ int ls(const Command& command, Look& options) {
 }
 
 int show(const Command& command, Look& options) {
-  const Store store = command.open_existing();
-  const std::optional<GateView> gate = store.look(*options.gate);
+  const std::unique_ptr<Control> control = command.control();
+  const std::optional<GateReport> gate = control->look(*options.gate);
   if (!gate) {
     const std::string& name = options.gate->text();
     throw Exit{1, "gate \"" + name + "\" is not known to this store" +
-                      did_you_mean(name, store.list()) + "; `airlock ls` lists those that are"};
+                      did_you_mean(name, control->list()) + "; `airlock ls` lists those that are"};
   }
   if (options.json) {
     print_json(whole_json(*gate));
@@ -75,8 +67,7 @@ int metrics(const Command& command, Look& options) {
   OutputBuffer buffer;
   std::ostream output(&buffer);
   output.exceptions(std::ios::badbit);
-  write_metrics(command.open_existing(), output,
-                [&](std::string_view gate) { return matches(options, gate); });
+  command.control()->write_metrics(output, options.match);
   return 0;
 }
 
@@ -90,20 +81,20 @@ void add_match(CLI::App& app, Look& options) {
 void add_look(CLI::App& app, Command& command) {
   const auto listed = std::make_shared<Look>();
   CLI::App& ls_app =
-      add_subcommand(app, command, "ls", "Lists the gates that are in use", listed, &ls);
+      add_operator_command(app, command, "ls", "Lists the gates that are in use", listed, &ls);
   add_match(ls_app, *listed);
   ls_app.add_flag("--overrides", listed->overrides, "Only those that an operator has changed");
   ls_app.add_flag("--json", listed->json, "For programs");
 
   const auto shown = std::make_shared<Look>();
-  CLI::App& show_app = add_subcommand(app, command, "show",
-                                      "Shows a gate: holders, waiters, overrides", shown, &show);
+  CLI::App& show_app = add_operator_command(
+      app, command, "show", "Shows a gate: holders, waiters, overrides", shown, &show);
   show_app.add_flag("--json", shown->json, "For programs");
   add_gate(show_app, shown->gate);
 
   const auto measured = std::make_shared<Look>();
-  add_match(add_subcommand(app, command, "metrics", "Writes what is counted, for Prometheus",
-                           measured, &metrics),
+  add_match(add_operator_command(app, command, "metrics", "Writes what is counted, for Prometheus",
+                                 measured, &metrics),
             *measured);
 }
 

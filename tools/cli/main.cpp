@@ -23,31 +23,59 @@ namespace {
 struct Commands {
   std::vector<std::string_view> names;
   void (*add)(CLI::App& app, Command& command);
+  bool works_over_server = false;
 };
 
 const std::array kCommands = {
     Commands{{"run"}, add_run},
     Commands{{"acquire", "release", "renew"}, add_acquire},
     Commands{{"take"}, add_take},
-    Commands{{"ls", "show", "metrics"}, add_look},
-    Commands{{"limit", "pause", "resume", "revoke", "purge"}, add_steer},
-    Commands{{"top"}, add_top},
+    Commands{{"ls", "show", "metrics"}, add_look, true},
+    Commands{{"limit", "pause", "resume", "revoke", "purge"}, add_steer, true},
+    Commands{{"top"}, add_top, true},
     Commands{{"stores", "store"}, add_stores},
-    Commands{{"doctor"}, add_doctor},
+    Commands{{"doctor"}, add_doctor, true},
     Commands{{"serve"}, add_serve},
     Commands{{"demo"}, add_demo},
 };
 
-// The first word that is no option of all commands.
-std::string command_word(std::span<const std::string> arguments) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--store") {
+constexpr std::array<std::string_view, 4> kCommonOptions = {"--store", "--server", "--ca",
+                                                            "--token-file"};
+
+// With its value: --store=URI.
+bool is_common_option(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  return equals != std::string::npos &&
+         std::ranges::find(kCommonOptions, argument.substr(0, equals)) != kCommonOptions.end();
+}
+
+// Where the first word is that is no option of all commands.
+std::size_t command_place(std::span<const std::string> arguments) {
+  std::size_t i = 0;
+  for (; i < arguments.size(); ++i) {
+    if (std::ranges::find(kCommonOptions, arguments[i]) != kCommonOptions.end()) {
       ++i;
-    } else if (!arguments[i].starts_with("--store=")) {
-      return arguments[i];
+    } else if (!is_common_option(arguments[i])) {
+      break;
     }
   }
-  return {};
+  return std::min(i, arguments.size());
+}
+
+bool names_server(const std::string& argument) {
+  return argument == "--server" || argument.starts_with("--server=");
+}
+
+// Options cost time, and most commands have no use for these. Exit for such a command that has one of them all the same,
+// if it is not an argument of what `run` runs.
+bool has_server_options(std::span<const std::string> arguments, const Commands* asked) {
+  if (asked == nullptr || asked->works_over_server) return true;
+  const std::size_t place = command_place(arguments);
+  for (const std::string& argument : arguments.subspan(place + 1)) {
+    if (!argument.starts_with('-') || argument == "--") break;
+    if (names_server(argument)) refuse_server(arguments[place]);
+  }
+  return place != 0;
 }
 
 [[noreturn]] void fail_unknown(const std::string& word) {
@@ -59,14 +87,19 @@ std::string command_word(std::span<const std::string> arguments) {
                          "; `airlock --help` lists them"};
 }
 
-// Setting all of them up takes longer than many commands run: only what is asked for, where that is
-// clear.
-void add_commands(CLI::App& app, Command& command, const std::string& word) {
+// Null: none has this name.
+const Commands* find_commands(const std::string& word) {
   const auto has_word = [&word](const Commands& commands) {
     return std::find(commands.names.begin(), commands.names.end(), word) != commands.names.end();
   };
-  const auto* const asked = std::find_if(kCommands.begin(), kCommands.end(), has_word);
-  if (asked != kCommands.end()) return asked->add(app, command);
+  const auto* const found = std::find_if(kCommands.begin(), kCommands.end(), has_word);
+  return found == kCommands.end() ? nullptr : found;
+}
+
+// Setting all of them up takes longer than many commands run: only what is asked for, where that is
+// clear.
+void add_commands(CLI::App& app, Command& command, const std::string& word, const Commands* asked) {
+  if (asked != nullptr) return asked->add(app, command);
   if (!word.empty() && !word.starts_with('-')) fail_unknown(word);
   for (const Commands& commands : kCommands) commands.add(app, command);
 }
@@ -121,12 +154,13 @@ int run(std::vector<std::string> arguments) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   app.option_defaults()->take_last();
-  app.add_option("--store", command.store_uri,
-                 "shm:, shm:NAME or redis://HOST [$AIRLOCK_STORE, else shm:]")
-      ->envname("AIRLOCK_STORE")
-      ->type_name("URI");
-  const std::string word = command_word(arguments);
-  add_commands(app, command, word);
+  add_store_option(app, command.before);
+  const std::size_t place = command_place(arguments);
+  const std::string word = place < arguments.size() ? arguments[place] : "";
+  const Commands* const asked = find_commands(word);
+  command.works_over_server = asked != nullptr && asked->works_over_server;
+  if (has_server_options(arguments, asked)) add_server_options(app, command.before);
+  add_commands(app, command, word, asked);
   add_examples(app);
   return parse(app, command, std::move(arguments), word == "run");
 }

@@ -1,7 +1,6 @@
 #include "output.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <system_error>
 
@@ -29,21 +28,6 @@ void append_cell(std::string& out, const std::string& text, std::size_t width, b
 }  // namespace
 
 void print_json(const Json& json) { write_output(json.dump(2) + "\n"); }
-
-std::string brief(Duration duration) {
-  using std::chrono::microseconds;
-  if (duration == kForever) return "forever";
-  constexpr std::array<std::int64_t, 5> kSteps = {86'400'000'000, 3'600'000'000, 60'000'000,
-                                                  1'000'000, 1'000};
-  for (const std::int64_t step : kSteps) {
-    if (duration.count() >= 10 * step) return to_text(Duration(duration.count() / step * step));
-  }
-  return to_text(duration);
-}
-
-std::string counted(std::uint64_t count, const std::string& what, const char* plural) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : plural);
-}
 
 std::string error_text(int error) { return std::generic_category().message(error); }
 

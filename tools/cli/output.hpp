@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "airlock/duration.hpp"
 #include "gate_json.hpp"
+#include "words.hpp"
 
 // How things are written, for people and for programs.
 
@@ -14,13 +13,6 @@ namespace airlock::cli {
 
 // To standard output, indented, as write_output() does it.
 void print_json(const Json& json);
-
-// A length of time for people: two digits or so, and a unit.
-[[nodiscard]] std::string brief(Duration duration);
-
-// "1 lease", "2 leases".
-[[nodiscard]] std::string counted(std::uint64_t count, const std::string& what,
-                                  const char* plural = "s");
 
 // What the system says of an errno.
 [[nodiscard]] std::string error_text(int error);

@@ -16,7 +16,6 @@ struct Serve {
   std::string config;
   std::vector<std::string> listen;
   std::string threads;
-  const CLI::Option* store = nullptr;  // Of the command; the server has the same default.
 };
 
 // The one that was installed with this command, if it was.
@@ -31,7 +30,7 @@ std::string path_beside() {
 int serve(const Command& command, Serve& options) {
   std::vector<std::string> words = {kServer};
   if (!options.config.empty()) words.insert(words.end(), {"--config", options.config});
-  if (options.store->count() != 0 || !command.store_behind.empty())
+  if (command.is_store_named)  // The server has the same default.
     words.insert(words.end(), {"--store", command.store_uri});
   for (const std::string& each : options.listen) words.insert(words.end(), {"--listen", each});
   if (!options.threads.empty()) words.insert(words.end(), {"--threads", options.threads});
@@ -52,7 +51,6 @@ int serve(const Command& command, Serve& options) {
 
 void add_serve(CLI::App& app, Command& command) {
   const auto options = std::make_shared<Serve>();
-  options->store = app.get_option("--store");
   CLI::App& added = add_subcommand(
       app, command, "serve", "Serves the gates over HTTP: starts airlock-server", options, &serve);
   added.add_option("--config", options->config, "airlock.toml, which says the rest")

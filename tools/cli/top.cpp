@@ -3,6 +3,7 @@
 
 #include "airlock/error.hpp"
 #include "command.hpp"
+#include "control.hpp"
 #include "output.hpp"
 #include "screen.hpp"
 #include "signals.hpp"
@@ -21,35 +22,32 @@ struct TopOptions {
 // What is on the screen and where in it somebody is. A store that fails leaves the last picture.
 class Top {
  public:
-  Top(const Command& command, const Screen& screen)
-      : command_(command), screen_(screen), store_(command.open_existing()) {}
+  Top(Control& control, const Screen& screen) : control_(control), screen_(screen) {}
 
-  // StoreError where the store does not answer.
-  void read();
+  // StoreError where the store does not answer. `is_point`: of the sparklines.
+  void read(bool is_point);
   // The same while it runs: a failure is shown and is over with the next success.
-  void try_read();
-  // One more point for the sparklines.
-  void remember() { history_.add(rows_); }
+  void try_read(bool is_point);
   [[nodiscard]] std::string page() const;
   // False: it is to end. What it changes is seen after the next read.
   [[nodiscard]] bool handle(Key key);
 
  private:
-  void read_list();
+  void read_list(bool is_point);
   void move(std::ptrdiff_t by);
   [[nodiscard]] std::size_t height() const;  // Rows that fit below the heading.
   [[nodiscard]] std::size_t index_of_selected() const;
 
-  const Command& command_;
+  Control& control_;
   const Screen& screen_;
-  Store store_;
   std::vector<GateSummary> rows_;
   TopHistory history_;
   TopSort sort_ = TopSort::use;
   std::string selected_;
-  std::size_t first_ = 0;           // Of the list.
-  std::optional<GateView> opened_;  // One gate instead of the list.
-  std::size_t first_line_ = 0;      // Of that.
+  std::size_t first_ = 0;             // Of the list.
+  std::optional<GateReport> opened_;  // One gate instead of the list.
+  bool is_gone_ = false;              // That gate.
+  std::size_t first_line_ = 0;        // Of that.
   std::string failure_;
   Time::time_point failing_since_;
 };
@@ -65,25 +63,26 @@ std::size_t Top::index_of_selected() const {
   return found == rows_.end() ? 0 : static_cast<std::size_t>(found - rows_.begin());
 }
 
-void Top::read_list() {
-  rows_ = store_.survey();
+void Top::read_list(bool is_point) {
+  rows_ = control_.survey("*");
+  if (is_point) history_.add(rows_);
   sort_rows(rows_, sort_);
   if (!rows_.empty()) selected_ = rows_[index_of_selected()].gate.name;
   move(0);
 }
 
-void Top::read() {
-  command_.require_existing();
+void Top::read(bool is_point) {
   if (opened_) {
-    const std::optional<GateView> gate = store_.look(opened_->name);
-    if (gate) opened_ = gate;
+    std::optional<GateReport> gate = control_.look(opened_->gate.name);
+    is_gone_ = !gate;
+    if (gate) opened_ = std::move(gate);
   } else {
-    read_list();
+    read_list(is_point);
   }
 }
 
-void Top::try_read() try {
-  read();
+void Top::try_read(bool is_point) try {
+  read(is_point);
   failure_.clear();
 } catch (const StoreError& error) {
   // Later messages say only that it failed before.
@@ -97,11 +96,18 @@ std::string Top::page() const {
   if (!failure_.empty()) {
     const auto since = std::chrono::round<std::chrono::seconds>(Time::now() - failing_since_);
     out = screen_.coloured(Screen::Colour::red,
-                           "store unavailable for " + to_text(since) + ": " + failure_) +
+                           "unavailable for " + to_text(since) + ": " + failure_) +
           "\n";
   }
-  if (opened_) return out + gate_page(*opened_, first_line_, screen_);
+  if (opened_) {
+    return out + gate_page({.report = *opened_,
+                            .where = control_.name(),
+                            .is_gone = is_gone_,
+                            .first = first_line_},
+                           screen_);
+  }
   return out + list_page({.rows = rows_,
+                          .where = control_.name(),
                           .history = history_,
                           .sort = sort_,
                           .selected = selected_,
@@ -112,8 +118,9 @@ std::string Top::page() const {
 
 void Top::move(std::ptrdiff_t by) {
   if (opened_) {
+    const auto last = static_cast<std::ptrdiff_t>(gate_lines(*opened_)) - 1;
     const auto to = static_cast<std::ptrdiff_t>(first_line_) + by;
-    first_line_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0));
+    first_line_ = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(to, 0, last));
     return;
   }
   if (rows_.empty()) return;
@@ -132,7 +139,8 @@ bool Top::handle(Key key) {
     case Key::enter:
       if (opened_ || rows_.empty()) return true;
       if (!rows_[index_of_selected()].unreadable.empty()) return true;
-      opened_ = rows_[index_of_selected()].gate;
+      opened_ = report_on(rows_[index_of_selected()].gate);
+      is_gone_ = false;
       first_line_ = 0;
       return true;
     case Key::escape:
@@ -150,23 +158,24 @@ bool Top::handle(Key key) {
       break;
   }
   const auto letter = static_cast<char>(key);
-  if (letter == 'u' || letter == 'w' || letter == 'n') sort_ = static_cast<TopSort>(letter);
+  if (letter == 'u' || letter == 'w' || letter == 'r' || letter == 'n')
+    sort_ = static_cast<TopSort>(letter);
   return letter != 'q';
 }
 
 int top(const Command& command, TopOptions& options) {
   const Screen screen;
   if (!screen.is_terminal()) throw InvalidArgument("top: a terminal is needed; `ls` writes once");
-  Top top(command, screen);
-  top.read();  // Fails before the screen is taken.
+  const std::unique_ptr<Control> control = command.control();
+  Top top(*control, screen);
+  top.read(false);  // Fails before the screen is taken.
   Signals signals;
   const FullScreen full;
   const auto interval = std::chrono::duration_cast<milliseconds>(options.interval);
   auto due = Time::now();
   while (true) {
     if (Time::now() >= due) {
-      top.try_read();
-      top.remember();
+      top.try_read(true);
       due = Time::now() + interval;
     }
     full.draw(top.page(), screen);
@@ -176,7 +185,7 @@ int top(const Command& command, TopOptions& options) {
     const Key key = FullScreen::key();
     if (key == Key::none) continue;
     if (!top.handle(key)) return 0;
-    top.try_read();
+    top.try_read(false);
   }
 }
 
@@ -184,9 +193,9 @@ int top(const Command& command, TopOptions& options) {
 
 void add_top(CLI::App& app, Command& command) {
   const auto options = std::make_shared<TopOptions>();
-  add_duration(
-      add_subcommand(app, command, "top", "Shows gates, holders and waiters, live", options, &top),
-      "--interval", options->interval, "How often it reads the store [1s]");
+  add_duration(add_operator_command(app, command, "top", "Shows gates, holders and waiters, live",
+                                    options, &top),
+               "--interval", options->interval, "How often it reads the gates [1s]");
 }
 
 }  // namespace airlock::cli

@@ -32,8 +32,8 @@ Part part_of(const GateSummary& row) {
 }
 
 double use_of(const GateSummary& row) {
-  const GateCounts counts = displayed(row.gate.counts);
-  return counts.limit == 0 ? 0.0 : 1.0 * counts.in_use / counts.limit;
+  const Part part = part_of(row);
+  return part.whole == 0 ? 0.0 : part.used / part.whole;
 }
 
 Screen::Colour colour_of(const GateSummary& row, const Part& part) {
@@ -52,8 +52,17 @@ std::string shown_use(const GateSummary& row) {
 }
 
 const char* name_of(TopSort sort) {
-  if (sort == TopSort::use) return "use";
-  return sort == TopSort::waiting ? "waiting" : "name";
+  switch (sort) {
+    case TopSort::use:
+      return "use";
+    case TopSort::waiting:
+      return "waiting";
+    case TopSort::refused:
+      return "refused";
+    case TopSort::name:
+      break;
+  }
+  return "name";
 }
 
 // Where there is no room for both, what operators set comes before how it went.
@@ -89,6 +98,10 @@ void sort_rows(std::vector<GateSummary>& rows, TopSort sort) {
     const auto waiting = [](const GateSummary& row) { return row.gate.counts.waiting; };
     std::ranges::stable_sort(rows, std::greater(), waiting);
   }
+  if (sort == TopSort::refused) {
+    const auto refused = [](const GateSummary& row) { return refusals(row.gate.counters); };
+    std::ranges::stable_sort(rows, std::greater(), refused);
+  }
 }
 
 void TopHistory::add(const std::vector<GateSummary>& rows) {
@@ -114,8 +127,12 @@ std::string TopHistory::text(const std::string& gate) const {
 
 std::string list_page(const TopList& list, const Screen& screen) {
   std::string out = screen.coloured(Screen::Colour::bold, "airlock top") + "  " +
-                    counted(list.rows.size(), "gate") + " by " + name_of(list.sort) +
-                    "  u use w waiting n name  Enter open  q quit\n";
+                    counted(list.rows.size(), "gate") + " by " + name_of(list.sort) + "  " +
+                    list.where + "\n";
+  out += screen.coloured(Screen::Colour::dim,
+                         "by: u use, w waiting, r refused, n name   arrows select, Enter opens, "
+                         "q quits") +
+         "\n";
   std::string heading = "  GATE                  IN USE                 WAITING  REFUSED  ";
   heading += is_narrow(screen) ? "NOTES, OR LATELY" : "IN USE, LATELY   WAITING, LATELY   NOTES";
   out += screen.coloured(Screen::Colour::dim, heading) + "\n";
@@ -125,15 +142,26 @@ std::string list_page(const TopList& list, const Screen& screen) {
   return out;
 }
 
-std::string gate_page(const GateView& gate, std::size_t first, const Screen& screen) {
-  std::string out = screen.coloured(Screen::Colour::bold, "airlock top") +
-                    "  arrows scroll, Esc all gates, q quit\n";
-  std::istringstream lines(whole_text(gate));
+std::string gate_page(const TopGate& gate, const Screen& screen) {
+  std::string out =
+      screen.coloured(Screen::Colour::bold, "airlock top") + "  " + gate.where + "\n" +
+      screen.coloured(Screen::Colour::dim, "arrows scroll, Esc all gates, q quits") + "\n";
+  if (gate.is_gone) {
+    out += screen.coloured(Screen::Colour::yellow,
+                           "this gate is not known any more; as it was last:") +
+           "\n";
+  }
+  std::istringstream lines(whole_text(gate.report));
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line); ++number) {
-    if (number >= first) out += line + "\n";
+    if (number >= gate.first) out += line + "\n";
   }
   return out;
+}
+
+std::size_t gate_lines(const GateReport& report) {
+  const std::string text = whole_text(report);
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 }  // namespace airlock::cli

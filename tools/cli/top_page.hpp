@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "airlock/look.hpp"
+#include "gate_json.hpp"
 #include "screen.hpp"
 
 // What `airlock top` shows, as text.
 
 namespace airlock::cli {
 
-enum class TopSort : char { use = 'u', waiting = 'w', name = 'n' };
+enum class TopSort : char { use = 'u', waiting = 'w', refused = 'r', name = 'n' };
 
-// By use, waiting or name; equal ones by name.
+// By use, waiting, refusals or name; equal ones by name.
 void sort_rows(std::vector<GateSummary>& rows, TopSort sort);
 
 // How use and waiting went since `top` began.
@@ -41,6 +42,7 @@ class TopHistory {
 // The list of gates: rows [first, first + count), one of them selected.
 struct TopList {
   const std::vector<GateSummary>& rows;
+  std::string where;  // The store or the server.
   const TopHistory& history;
   TopSort sort;
   std::string selected;
@@ -48,9 +50,16 @@ struct TopList {
   std::size_t count = 0;
 };
 [[nodiscard]] std::string list_page(const TopList& list, const Screen& screen);
-inline constexpr std::size_t kListHeading = 2;  // Lines above the rows.
+inline constexpr std::size_t kListHeading = 3;  // Lines above the rows.
 
 // One gate: who is inside, who waits, rates, pauses. Lines from `first` on.
-[[nodiscard]] std::string gate_page(const GateView& gate, std::size_t first, const Screen& screen);
+struct TopGate {
+  const GateReport& report;
+  std::string where;
+  bool is_gone = false;  // The store knows it no more: it is as it was last.
+  std::size_t first = 0;
+};
+[[nodiscard]] std::string gate_page(const TopGate& gate, const Screen& screen);
+[[nodiscard]] std::size_t gate_lines(const GateReport& report);
 
 }  // namespace airlock::cli

@@ -7,7 +7,7 @@ _airlock_options() { airlock "$@" --help 2>/dev/null | grep -oE -- '--[a-z-]+' |
 _airlock() {
   # Words as people see them: readline takes ':' and '=' for ends of words, and gates and stores have them.
   local line=${COMP_LINE:0:COMP_POINT} words word sub='' place=0 previous='' i
-  local -a store=()
+  local -a store=() server=()
   read -ra words <<<"$line"
   if [[ $line == *[[:space:]] ]]; then words+=(''); fi
   word=${words[${#words[@]} - 1]}
@@ -15,19 +15,26 @@ _airlock() {
   for ((i = 1; i < ${#words[@]} - 1; i++)); do
     previous=${words[i]}
     case ${words[i]} in
-      --store=*) store=(--store "${words[i]#--store=}") ;;
-      --store) if ((i + 1 < ${#words[@]} - 1)); then store=(--store "${words[++i]}") previous=''; fi ;;
+      --store=* | --server=*) store=("${words[i]%%=*}" "${words[i]#*=}") ;;
+      --store | --server) if ((i + 1 < ${#words[@]} - 1)); then store=("${words[i]}" "${words[++i]}") previous=''; fi ;;
+      --ca=* | --token-file=*) server+=("${words[i]//[\'\"\\]/}") ;;
+      --ca | --token-file) if ((i + 1 < ${#words[@]} - 1)); then server+=("${words[i]}" "${words[++i]//[\'\"\\]/}") previous=''; fi ;;
       -*) ;;
       *) if [[ -n $sub ]]; then ((++place)); elif [[ " $subs " == *" ${words[i]} "* ]]; then sub=${words[i]}; fi ;;
     esac
   done
   if ((${#store[@]})); then store[1]=${store[1]//[\'\"\\]/}; fi
+  store+=("${server[@]}")
 
   local candidates=''
   if [[ $previous == --store ]]; then
     candidates="$(_airlock_segments | sed 's/^/shm:/') shm: redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster://"
+  elif [[ $previous == --server ]]; then
+    candidates='unix: http:// https://'
+  elif [[ $previous == --ca || $previous == --token-file ]]; then
+    return
   elif [[ -z $sub ]]; then
-    candidates="$subs --store --version --help"
+    candidates="$subs --store --server --ca --token-file --version --help"
   elif [[ $word == -* ]]; then
     if [[ $sub == store ]]; then candidates=$(_airlock_options store rm); else candidates=$(_airlock_options "$sub"); fi
   elif [[ $sub == run && $place -gt 0 ]]; then
