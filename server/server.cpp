@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include "dashboard/sampler.hpp"
 #include "rls/grpc_calls.hpp"
 
 namespace airlock::server {
@@ -28,6 +29,7 @@ Server::Server(const Options& options) {
     loops_.push_back(std::make_unique<Loop>(shared_, options.config));
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate from parentheses
   api_ = std::unique_ptr<Api>(new Api{open_store(options.store), is_local(options.store), shared_});
+  api_->sampler = std::make_unique<Sampler>(api_->store, options.config->dashboard.history);
   handlers_ = {.http = [this](const ExchangePtr& exchange) { handle(*api_, exchange); },
                .grpc = [this](const grpc::CallPtr& call) { handle_grpc(*api_, call); }};
   const auto next = [this]() -> Loop& { return *loops_[next_++ % loops_.size()]; };
@@ -72,6 +74,7 @@ void Server::await_signal() {
 // New connections are accepted meanwhile, so that probes learn of it.
 void Server::drain() {
   shared_.is_draining = true;
+  api_->sampler->stop();
   const auto end = std::chrono::steady_clock::now() + kDrain;
   do {
     for (const auto& loop : loops_) {

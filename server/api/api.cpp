@@ -8,6 +8,7 @@
 #include "airlock/error.hpp"
 #include "api/answers.hpp"
 #include "api/fields.hpp"
+#include "dashboard/sampler.hpp"
 #include "http/head.hpp"
 #include "http/loop.hpp"
 #include "rights/require.hpp"
@@ -40,6 +41,11 @@ constexpr std::array kRoutes = {
     Route{"/check", "GET", Role::admit, check},
     Route{"/json", "POST", Role::admit, should_rate_limit},
     Route{"/v1/doctor", "GET", Role::observe, doctor},
+    Route{"/v1/me", "GET", Role::observe, me},
+    Route{"/v1/events", "GET", Role::observe, events},
+    Route{"/v1/history", "GET", Role::observe, history},
+    Route{"/", "GET", Role::none, page},
+    Route{"/assets/{file}", "GET", Role::none, asset},
     Route{"/metrics", "GET", Role::observe, metrics},
     Route{"/live", "GET", Role::none, live},
     Route{"/ready", "GET", Role::none, ready},

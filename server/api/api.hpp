@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 namespace airlock::server {
 
 struct Shared;
+class Sampler;
 
 struct Api {
   Store store;
@@ -23,6 +25,7 @@ struct Api {
   Shared& shared;
   Steps steps{is_local};
   rls::Counters rate_limit_counters = {};
+  std::unique_ptr<Sampler> sampler = {};  // Never null while calls are answered.
 };
 
 // What stands in the places of a path in braces, decoded.
@@ -68,6 +71,11 @@ void check(Api& api, const ExchangePtr& exchange, const Places& places);  // che
 void should_rate_limit(Api& api, const ExchangePtr& exchange,
                        const Places& places);  // rls/json_call.cpp
 void doctor(Api& api, const ExchangePtr& exchange, const Places& places);
+void me(Api& api, const ExchangePtr& exchange, const Places& places);       // dashboard/dashboard.cpp
+void events(Api& api, const ExchangePtr& exchange, const Places& places);   // dashboard/dashboard.cpp
+void history(Api& api, const ExchangePtr& exchange, const Places& places);  // dashboard/dashboard.cpp
+void page(Api& api, const ExchangePtr& exchange, const Places& places);     // dashboard/dashboard.cpp
+void asset(Api& api, const ExchangePtr& exchange, const Places& places);    // dashboard/dashboard.cpp
 void metrics(Api& api, const ExchangePtr& exchange, const Places& places);
 void live(Api& api, const ExchangePtr& exchange, const Places& places);
 void ready(Api& api, const ExchangePtr& exchange, const Places& places);

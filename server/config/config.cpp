@@ -39,6 +39,7 @@ ConfigPtr load_config(const std::string& file) {
     reader.with("server", [&config](TableReader& table) { read_server(table, *config); });
     config->gates.read(reader);
     config->descriptors.read(reader);
+    reader.with("dashboard", [&config](TableReader& table) { config->dashboard.read(table); });
   });
   return config;
 }

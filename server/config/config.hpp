@@ -9,6 +9,7 @@
 #include "rights/rights.hpp"
 #include "rls/descriptors.hpp"
 #include "tls/context.hpp"
+#include "dashboard/config.hpp"
 
 namespace airlock::server {
 
@@ -25,6 +26,7 @@ struct Config {
   TlsContext tls = {};
   unsigned socket_mode = kPrivateSocket;  // Of Unix sockets. Wider needs rights.
   rls::Descriptors descriptors = {};
+  DashboardConfig dashboard = {};
 };
 
 using ConfigPtr = std::shared_ptr<const Config>;

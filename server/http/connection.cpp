@@ -187,11 +187,19 @@ void Connection::begin_stream() {
       "no\r\nConnection: close\r\n\r\n";
   state_ = State::streaming;
   set_deadline(kHeartbeat);
+  if (reader_->is_head()) return loop_.post([self = shared_from_this()] { self->end_head(); });
   if (!is_processing_) flush();
 }
 
-void Connection::send_event(std::string_view name, std::string_view data) {
+// A stream without its body.
+void Connection::end_head() {
   if (state_ != State::streaming) return;
+  tell_end(End::gone);
+  end_stream();
+}
+
+void Connection::send_event(std::string_view name, std::string_view data) {
+  if (state_ != State::streaming || reader_->is_head()) return;
   unsent_.append("event: ").append(name).append("\ndata: ").append(data).append("\n\n");
   if (!is_processing_) flush();
 }

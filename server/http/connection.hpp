@@ -42,6 +42,7 @@ class Connection final : public Exchange,
   void begin_stream() override;
   void send_event(std::string_view name, std::string_view data) override;
   void end_stream() override;
+  [[nodiscard]] std::size_t unsent() const override { return unsent_.size(); }
 
  private:
   // reading: a request, or nothing. busy: a handler has one. closing: what is written is the last. lingering: the client
@@ -63,6 +64,7 @@ class Connection final : public Exchange,
   void on_flushed();
   void linger();
   void tell_end(End end);
+  void end_head();
   void close();
   void set_deadline(std::chrono::seconds from_now);
 

@@ -53,6 +53,7 @@ class Exchange {
   virtual void begin_stream() = 0;
   virtual void send_event(std::string_view name, std::string_view data) = 0;
   virtual void end_stream() = 0;
+  [[nodiscard]] virtual std::size_t unsent() const = 0;  // Bytes that the client has not taken yet.
 };
 
 using ExchangePtr = std::shared_ptr<Exchange>;

@@ -77,7 +77,6 @@ class OpenApi(ServerCase):
     def call(self, method, path, status, body=None, places=(), query=""):
         operation = self.page["paths"][path][method.lower()]
         self.called.add((method.lower(), path))
-        where = path.split("?")[0]
         for name, value in {"gate": "g", "visitor": "ann", **dict(places)}.items():
             where = where.replace("{" + name + "}", value)
         answer = self.http.ask(method, where + query, body)
@@ -146,13 +145,19 @@ class OpenApi(ServerCase):
         self.admit("line", limit=1)
         for status, query in ((401, "gate=line"), (429, "gate=line&style=forward")):
             self.call("GET", "/check", status, query="?" + query)
+        self.call("GET", "/v1/history", 200, query="?gates=g")
+        self.call("GET", "/v1/me", 200)
+        self.call("GET", "/v1/history", 400)
         limited = {"entries": [{"key": "k", "value": "v"}], "limit": {"requestsPerUnit": 1, "unit": "YEAR"}}
         rate_limit = {"domain": "example", "descriptors": [limited]}
         self.call("POST", "/json", 200, rate_limit)
         self.call("POST", "/json", 429, rate_limit)
         self.call("POST", "/json", 400, {})
-        for path in ("/v1/doctor", "/metrics", "/live", "/ready"):
+        for path in ("/v1/doctor", "/metrics", "/live", "/ready", "/"):
             self.call("GET", path, 200)
+        self.call("GET", "/assets/{file}", 200, None, {"file": "uPlot.LICENSE.txt"}.items())
+        self.call("GET", "/assets/{file}", 404, None, {"file": "other"}.items())
+        self.call("GET", "/v1/events", 200)  # The last: the stream keeps the connection.
         listed = {(method, path) for path, methods in self.page["paths"].items() for method in methods}
         self.assertEqual(self.called, listed)
 
