@@ -52,7 +52,7 @@ export class GatePage {
     this.pauses = h('div', {class: 'pauses'});
     this.facts = h('dl', {class: 'facts'});
     this.plotArea = h('div', {class: 'plots'});
-    this.note = h('p', {class: 'muted note'});
+    this.note = h('p', {class: 'muted footnote'});
     this.ranges = RANGES.map(range => h('button', {type: 'button', 'aria-pressed': 'false', title: `Key ${range.key}`,
       onclick: () => this.setRange(range)}, range.label));
     this.holders = people.holders(holder => this.mayOperate() && !holder.revoked && h('button', {

@@ -15,10 +15,10 @@ import {SPAN, drawSparkline} from './sparkline.js';
  */
 
 const TILES = [
-  {flag: '', label: 'Gates', bad: false}, {flag: 'full', label: 'Full', bad: true},
-  {flag: 'waiting', label: 'Waiting', bad: false}, {flag: 'growing', label: 'Growing', bad: true},
-  {flag: 'paused', label: 'Paused', bad: true}, {flag: 'overridden', label: 'Overridden', bad: false},
-  {flag: 'refusing', label: 'Refusing', bad: true}, {flag: 'disagree', label: 'Disagree', bad: true},
+  {flag: '', label: 'Gates', level: ''}, {flag: 'full', label: 'Full', level: 'bad'},
+  {flag: 'waiting', label: 'Waiting', level: ''}, {flag: 'growing', label: 'Growing', level: 'bad'},
+  {flag: 'paused', label: 'Paused', level: 'bad'}, {flag: 'overridden', label: 'Overridden', level: ''},
+  {flag: 'refusing', label: 'Refusing', level: 'warn'}, {flag: 'disagree', label: 'Disagree', level: 'warn'},
 ];
 const COLUMNS = [
   {key: 'name', label: 'Gate'}, {key: 'use', label: 'In use'}, {key: 'waiting', label: 'Waiting'},
@@ -49,9 +49,9 @@ export class Overview {
       type: 'search', id: 'search', placeholder: 'Search gates', 'aria-label': 'Search gates', autocomplete: 'off',
       spellcheck: 'false', oninput: () => { kept.search = this.search.value; this.update(true); }});
     this.search.value = kept.search;
-    this.tiles = TILES.map(({flag, label, bad}) => {
+    this.tiles = TILES.map(({flag, label, level}) => {
       const value = h('b', {}, '–');
-      const button = h('button', {type: 'button', class: `tile${bad ? ' can-be-bad' : ''}`, 'aria-pressed': 'false', onclick: () => {
+      const button = h('button', {type: 'button', class: `tile ${level}`, 'aria-pressed': 'false', onclick: () => {
         kept.flag = kept.flag === flag ? '' : flag;
         this.update(true);
       }}, value, h('span', {}, label));
@@ -189,8 +189,7 @@ export class Overview {
     }
     for (let i = 0; i < this.views.length; ++i) {
       const {index} = this.views[i];
-      const isShown = index >= first && index < last && index % this.views.length === i;
-      if (this.views[i].element.hidden === isShown) this.views[i].element.hidden = !isShown;
+      if (index < first || index >= last || index % this.views.length !== i) this.views[i].element.hidden = true;
     }
   }
 
@@ -215,6 +214,7 @@ export class Overview {
   /** @param {RowView} view @param {GateRow} row @param {number} index @param {number} height */
   paintRow(view, row, index, height) {
     const {element} = view;
+    if (element.hidden) element.hidden = false;
     if (view.index !== index) {
       view.index = index;
       element.setAttribute('aria-rowindex', String(index + 2));

@@ -93,7 +93,7 @@ export class Series {
 function plots() {
   return [
     {title: 'In use', hint: 'against the limit', value: count, lines: [
-      {label: 'in use', column: 'in_use', stroke: 'use-line', fill: 'use', stepped: true},
+      {label: 'in use', column: 'in_use', stroke: 'use-line', fill: 'use-fill', stepped: true},
       {label: 'limit', column: 'limit', stroke: 'limit', stepped: true, dash: [5, 4]}]},
     {title: 'Line', hint: 'who waits', value: count, lines: [
       {label: 'waiting', column: 'waiting', stroke: 'line', fill: 'line-fill', stepped: true}]},

@@ -19,12 +19,13 @@ export function readColors() {
 export function drawSparkline(canvas, recent, limit, now) {
   const ratio = Math.min(2, devicePixelRatio || 1);
   const width = canvas.clientWidth, height = canvas.clientHeight;
+  if (width === 0) return;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
   }
   const context = canvas.getContext('2d');
-  if (context === null || width === 0) return;
+  if (context === null) return;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   context.fillStyle = palette.full;
