@@ -5,7 +5,6 @@
 #include <csignal>
 #include <thread>
 
-#include "dashboard/sampler.hpp"
 #include "rls/grpc_calls.hpp"
 
 namespace airlock::server {

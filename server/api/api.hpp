@@ -9,6 +9,7 @@
 #include "airlock/name.hpp"
 #include "airlock/store.hpp"
 #include "api/steps.hpp"
+#include "dashboard/sampler.hpp"
 #include "http/exchange.hpp"
 #include "rls/counters.hpp"
 
@@ -17,7 +18,6 @@
 namespace airlock::server {
 
 struct Shared;
-class Sampler;
 
 struct Api {
   Store store;
@@ -71,11 +71,13 @@ void check(Api& api, const ExchangePtr& exchange, const Places& places);  // che
 void should_rate_limit(Api& api, const ExchangePtr& exchange,
                        const Places& places);  // rls/json_call.cpp
 void doctor(Api& api, const ExchangePtr& exchange, const Places& places);
-void me(Api& api, const ExchangePtr& exchange, const Places& places);       // dashboard/dashboard.cpp
-void events(Api& api, const ExchangePtr& exchange, const Places& places);   // dashboard/dashboard.cpp
-void history(Api& api, const ExchangePtr& exchange, const Places& places);  // dashboard/dashboard.cpp
-void page(Api& api, const ExchangePtr& exchange, const Places& places);     // dashboard/dashboard.cpp
-void asset(Api& api, const ExchangePtr& exchange, const Places& places);    // dashboard/dashboard.cpp
+void me(Api& api, const ExchangePtr& exchange, const Places& places);  // dashboard/dashboard.cpp
+void events(Api& api, const ExchangePtr& exchange,
+            const Places& places);  // dashboard/dashboard.cpp
+void history(Api& api, const ExchangePtr& exchange,
+             const Places& places);                                       // dashboard/dashboard.cpp
+void page(Api& api, const ExchangePtr& exchange, const Places& places);   // dashboard/dashboard.cpp
+void asset(Api& api, const ExchangePtr& exchange, const Places& places);  // dashboard/dashboard.cpp
 void metrics(Api& api, const ExchangePtr& exchange, const Places& places);
 void live(Api& api, const ExchangePtr& exchange, const Places& places);
 void ready(Api& api, const ExchangePtr& exchange, const Places& places);

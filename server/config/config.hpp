@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "config/gate_rules.hpp"
+#include "dashboard/config.hpp"
 #include "rights/rights.hpp"
 #include "rls/descriptors.hpp"
 #include "tls/context.hpp"
-#include "dashboard/config.hpp"
 
 namespace airlock::server {
 
