@@ -77,6 +77,7 @@ class OpenApi(ServerCase):
     def call(self, method, path, status, body=None, places=(), query=""):
         operation = self.page["paths"][path][method.lower()]
         self.called.add((method.lower(), path))
+        where = path
         for name, value in {"gate": "g", "visitor": "ann", **dict(places)}.items():
             where = where.replace("{" + name + "}", value)
         answer = self.http.ask(method, where + query, body)
