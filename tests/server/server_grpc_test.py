@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rate limit service over gRPC: a real client, and clients that abuse HTTP/2. Needs python3-grpcio and protoc."""
 
+import hashlib
 import importlib
 import os
 import struct
@@ -51,10 +52,12 @@ pb = load_messages()
 
 
 class GrpcCase(ServerCase):
+    CONFIG = CONFIG
+
     def start_server(self, *arguments):
         path = os.path.join(self.dir, "airlock.toml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(CONFIG)
+            file.write(self.CONFIG)
         self.grpc_path = os.path.join(self.dir, "grpc.sock")
         return super().start_server("--config", path, "--listen", f"grpc+unix:{self.grpc_path}", "--listen",
                                     "grpc:127.0.0.1:0", *arguments)
@@ -153,6 +156,57 @@ class Calls(GrpcCase):
         self.assertEqual(answer, b"")
         self.assertEqual(len(heads), 1)
         self.assertEqual(self.ask(("user", "ann")).statuses[0].limit_remaining, 99)
+
+
+class Rights(GrpcCase):
+    TOKEN = "airlock_proxy_secret"
+    CONFIG = CONFIG + f"""
+[[principal]]
+name = "proxy"
+tokens = "sha256:{hashlib.sha256(TOKEN.encode()).hexdigest()}"
+admit = "rls:edge:user:*"
+
+[tls]
+certificate = "certificate.pem"
+key = "key.pem"
+"""
+
+    def start_server(self, *arguments):
+        self.certificate = os.path.join(self.dir, "certificate.pem")
+        key = os.path.join(self.dir, "key.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                        "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", self.certificate],
+                       check=True, capture_output=True)
+        os.chmod(key, 0o600)
+        self.CONFIG = self.CONFIG.replace("certificate.pem", self.certificate).replace("key.pem", key)
+        return super().start_server("--listen", "grpc+tls:127.0.0.1:0", *arguments)
+
+    def code(self, ask, request, token=None):
+        try:
+            ask(request, timeout=LONG, metadata=[("authorization", f"Bearer {token}")] if token else None)
+        except grpc.RpcError as error:
+            return error.code()
+        return grpc.StatusCode.OK
+
+    def test_a_caller_needs_the_role(self):
+        limit = pb.Limit(requests_per_unit=1, unit=HOUR)
+        user = self.request(("user", "ann"))
+        table = [(user, None, grpc.StatusCode.UNAUTHENTICATED), (user, "wrong", grpc.StatusCode.UNAUTHENTICATED),
+                 (user, self.TOKEN, grpc.StatusCode.OK),
+                 (self.request(("user", "ann"), limit=limit), self.TOKEN, grpc.StatusCode.PERMISSION_DENIED),
+                 (self.request(("tenant", "a"), ("airlock_visitor", "r")), self.TOKEN, grpc.StatusCode.PERMISSION_DENIED)]
+        for request, token, code in table:
+            self.assertEqual(self.code(self.should_rate_limit, request, token), code)
+        self.assertEqual(self.check(pb.HealthCheckRequest(), timeout=LONG).status, 1)  # A probe needs nothing.
+
+    def test_over_tls(self):
+        where = next(each for each in self.listens.split() if each.startswith("grpc+tls:"))
+        with open(self.certificate, "rb") as file:
+            credentials = grpc.ssl_channel_credentials(file.read())
+        with grpc.secure_channel(where.removeprefix("grpc+tls:").rstrip(";"), credentials) as channel:
+            ask = self.method(SERVICE + "/ShouldRateLimit", pb.RateLimitResponse, channel)
+            codes = {self.code(ask, self.request(("user", f"u{i}")), self.TOKEN) for i in range(200)}
+            self.assertEqual(codes, {grpc.StatusCode.OK})
 
 
 class Health(GrpcCase):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rate limit service by /json: which limit counts for a descriptor, what a decision takes and gives back, what it answers."""
 
+import hashlib
 import json
 import os
 import re
@@ -436,6 +437,39 @@ class Configuration(unittest.TestCase):
         ]
         for text, place, rule in table:
             self.refuses(text, place, rule)
+
+
+class Rights(RlsCase):
+    TOKENS = {name: f"airlock_{name}_secret" for name in ("proxy", "definer", "stranger")}
+    CONFIG += "".join(
+        f'[[principal]]\nname = "{name}"\ntokens = "sha256:{hashlib.sha256(f"airlock_{name}_secret".encode()).hexdigest()}"\n{roles}\n'
+        for name, roles in (("proxy", 'admit = "rls:edge:user:*"\nobserve = "rls:edge.user*"'),
+                            ("definer", 'admit = "rls:*"\ndefine = "rls:*"\nobserve = "*"'), ("stranger", 'admit = "erp"')))
+
+    def status(self, name, *descriptors, **fields):
+        return self.http.post("/json", {"domain": "edge", "descriptors": list(descriptors), **fields},
+                              Authorization=f"Bearer {self.TOKENS[name]}")
+
+    def test_a_caller_needs_the_gates_of_the_limits(self):
+        user, path = entries(("user", "ann")), entries(("path", "/"))
+        own = {**user, "limit": {"requestsPerUnit": 1, "unit": "YEAR"}}
+        self.assertEqual(self.ask(user).status, 401)
+        self.assertEqual(self.status("proxy", user).status, 200)
+        for name, asked, field in (("proxy", [user, path], "descriptors[1]"), ("proxy", [own], "descriptors[0].limit"),
+                                   ("stranger", [user], "descriptors[0]")):
+            refused = self.status(name, *asked)
+            self.assertEqual((refused.status, refused.json["field"]), (403, field))
+        self.assertEqual(self.status("definer", own, path).status, 200)
+        left = self.status("proxy", {**user, "hitsAddend": 0}).json["statuses"][0]["limitRemaining"]
+        self.assertEqual(left, 9)
+
+    def test_metrics_are_shown_by_limit(self):
+        self.status("definer", entries(("user", "ann")), entries(("path", "/")))
+        shown = {name: self.http.ask("GET", "/metrics", Authorization=f"Bearer {self.TOKENS[name]}").body
+                 for name in ("proxy", "definer")}
+        self.assertIn('limit="edge.user_ann"', shown["proxy"])
+        self.assertNotIn("edge.path", shown["proxy"])
+        self.assertIn('limit="edge.path"', shown["definer"])
 
 
 class Page(RlsCase):
