@@ -100,7 +100,10 @@ void give_back(const Store& store, Part& part) noexcept {
 
 // is_negative_hits: the place that the visitor holds, or hits that were charged before.
 void give_back_earlier(const Store& store, Part& part) {
-  if (part.kind == Part::Kind::rate && part.hits > 0) store.refund(question(part));
+  if (part.kind == Part::Kind::rate && part.hits > 0) {
+    part.hits = std::min(part.hits, part.limit());  // No more is remembered.
+    store.refund(question(part));
+  }
   if (part.kind == Part::Kind::concurrency) {
     Question request = question(part);
     request.permits->weight = 1;
@@ -140,10 +143,12 @@ class Decision {
     for (Part& part : parts_) {
       if (part.gives_back && part.asks_store()) give_back_earlier(store_, part);
     }
-    bool passes = !mark_impossible() && look_first();
-    if (passes) passes = domain_.is_atomic ? take_together() : take_in_turn();
-    for (Part& part : parts_) finish(part, passes);
-    return passes;
+    try {
+      return take_all();
+    } catch (const Error&) {
+      give_back_all();
+      throw;
+    }
   }
 
  private:
@@ -195,19 +200,19 @@ class Decision {
     return passes;
   }
 
+  bool take_all() {
+    bool passes = !mark_impossible() && look_first();
+    if (passes) passes = domain_.is_atomic ? take_together() : take_in_turn();
+    if (!passes) give_back_all();
+    for (Part& part : parts_) finish(part, passes);
+    return passes;
+  }
+
   bool take_in_turn() {
     for (Part& part : parts_) {
       if (!decides(part)) continue;
-      try {
-        take(store_, part);
-      } catch (const Error&) {
-        give_back_all();
-        throw;
-      }
-      if (part.is_over) {
-        give_back_all();
-        return false;
-      }
+      take(store_, part);
+      if (part.is_over) return false;
     }
     return true;
   }
@@ -229,9 +234,9 @@ class Decision {
       note_refused(*asked[answer.at], std::get<Refused>(answer.because));
       return false;
     }
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      note_granted(*asked[i], answer.granted[i]);
-      if (asked[i]->kind == Part::Kind::concurrency) count_remaining(store_, *asked[i]);
+    for (std::size_t i = 0; i < asked.size(); ++i) note_granted(*asked[i], answer.granted[i]);
+    for (Part* const part : asked) {
+      if (part->kind == Part::Kind::concurrency) count_remaining(store_, *part);
     }
     return true;
   }

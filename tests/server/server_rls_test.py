@@ -283,6 +283,9 @@ class Decisions(RlsCase):
         self.codes(user, hitsAddend=10)
         self.assertEqual(self.codes({**user, "isNegativeHits": True, "hitsAddend": 4})[0], "OK")
         self.assertEqual(self.remaining(("user", "ann")), 4)
+        self.codes({**user, "isNegativeHits": True, "hitsAddend": 2147483648})
+        self.assertEqual(self.remaining(("user", "ann")), 10)
+        self.codes(user, hitsAddend=6)
         # Also where another descriptor refuses.
         self.codes({**user, "is_negative_hits": True}, entries(("remote_address", "50.0.0.5")))
         self.assertEqual(self.remaining(("user", "ann")), 5)
