@@ -8,7 +8,11 @@
 namespace {
 
 using airlock::fuzz::require;
-using namespace airlock::server::grpc;
+using airlock::server::grpc::CallRequest;
+using airlock::server::grpc::kMaxMessage;
+using airlock::server::grpc::Session;
+using airlock::server::grpc::Status;
+using airlock::server::grpc::TimePoint;
 
 // Answers some calls at once and some later.
 class Observer final : public Session::Observer {

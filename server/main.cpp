@@ -129,10 +129,11 @@ int run(int argc, char** argv) {
                  "memory:, shm:NAME or redis://HOST [$AIRLOCK_STORE, else as in FILE, else shm:]")
       ->envname("AIRLOCK_STORE")
       ->type_name("URI");
-  app.add_option("--listen", arguments.listen,
-                 "tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, with grpc:, grpc+tls: or grpc+unix: for "
-                 "gRPC, also several times [as in FILE, else "
-                 "unix:airlock.sock in the runtime directory]")
+  app.add_option(
+         "--listen", arguments.listen,
+         "tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, with grpc:, grpc+tls: or grpc+unix: for "
+         "gRPC, also several times [as in FILE, else "
+         "unix:airlock.sock in the runtime directory]")
       ->type_name("WHERE");
   app.add_option("--threads", arguments.threads, "Event loops [one per processor]")
       ->check(CLI::Range(1U, kMaxThreads))
