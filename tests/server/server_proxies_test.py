@@ -308,6 +308,14 @@ class Open:
         self.expect_site(self.browse())
 
 
+class Mistake:
+    """The proxy asks for a gate that airlock.toml does not have."""
+
+    def test_a_mistake_lets_nobody_in(self):
+        self.assertGreaterEqual(self.browse().status, 400)
+        self.assertEqual(self.site.requests, [])
+
+
 class UnixSocket:
     """As docs/proxies.md says for airlock-server at a Unix socket."""
 
@@ -345,6 +353,10 @@ class NginxUnix(UnixSocket, NginxCase):
     CHANGES = [("server 127.0.0.1:8420;", "server unix:SOCKET;")]
 
 
+class NginxMistake(Mistake, NginxCase):
+    CHANGES = [("set $airlock_gate shop", "set $airlock_gate unknown")]
+
+
 class CaddyCase(ProxyCase):
     CHANGES = ()
 
@@ -370,6 +382,10 @@ class CaddyUnix(UnixSocket, CaddyCase):
     CHANGES = [("forward_auth 127.0.0.1:8420", "forward_auth unix/SOCKET")]
 
 
+class CaddyMistake(Mistake, CaddyCase):
+    CHANGES = [*CaddyOpen.CHANGES, ("import airlock shop", "import airlock unknown")]
+
+
 class HaproxyCase(ProxyCase):
     CHANGES = ()
 
@@ -390,6 +406,10 @@ class HaproxyStoreOutage(StoreOutage, HaproxyCase):
 
 class HaproxyOpen(Open, HaproxyCase):
     CHANGES = [("if !{ var(txn.airlock_admits) -m bool }", "if !{ var(txn.airlock_admits) -m bool } !{ var(txn.airlock_status) -m str down }")]
+
+
+class HaproxyMistake(Mistake, HaproxyCase):
+    CHANGES = [*HaproxyOpen.CHANGES, ("lua.airlock_check shop", "lua.airlock_check unknown")]
 
 
 if __name__ == "__main__":
