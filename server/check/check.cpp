@@ -62,26 +62,16 @@ const GateRule* rule_of(const Config& config, const GateName& gate) {
   return rule;
 }
 
-// Renews what the visitor uses, once in a quarter of its ttl. A lease that ended, or that an operator took back, is
-// followed by a new question.
+// Renews what the visitor uses, once in a quarter of its ttl. A lease that an operator took back is not renewed and ends
+// after its grace; the check after that is a new question.
 Answer ask_or_renew(const Store& store, const CheckCall& call) {
   Answer answer = store.admit(call.request());
   const auto* const granted = std::get_if<Granted>(&answer);
   const Duration ttl = call.rule->ttl;
   if (granted == nullptr || !granted->repeated || granted->expires_in > ttl - ttl / 4)
     return answer;
-  switch (store.renew(granted->token, ttl)) {
-    case Renewal::revoked:
-      store.release(granted->token);
-      return store.admit(call.request());
-    case Renewal::gone:
-      return store.admit(call.request());
-    case Renewal::renewed:
-    case Renewal::no_room:
-    case Renewal::unknown:
-      break;
-  }
-  return answer;
+  const bool has_ended = store.renew(granted->token, ttl) == Renewal::gone;
+  return has_ended ? store.admit(call.request()) : answer;
 }
 
 Response answer_to(const Store& store, const CheckCall& call) {

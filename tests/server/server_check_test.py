@@ -134,6 +134,19 @@ class Permits(CheckCase):
                                    and self.show("short")["holders"][0]["fence"] != fence))
 
 
+class Restart(CheckCase):
+    STORE = "shm:test?dir=DIR/store"
+
+    def test_seats_outlive_the_server(self):
+        self.expect(self.check("seats", X_Visitor="ann"), 204, "admitted")
+        self.server.kill()
+        self.server.wait()
+        self.server = self.start_server()
+        self.http = self.client()
+        self.expect(self.check("seats", X_Visitor="bob"), 403, "refused")
+        self.expect(self.check("seats", X_Visitor="ann"), 204, "admitted")
+
+
 class Lines(CheckCase):
     def ask(self, session, style=""):
         return self.check("line" + style, Cookie=f"a=b; session_id={session}; c=d")
