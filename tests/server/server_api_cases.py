@@ -189,7 +189,7 @@ class Groups:
         self.assertEqual((refused.status, refused.json["gate"], refused.json["reason"]), (429, "disk/write", "full"))
         self.assertEqual(self.in_use(), [0, 1])
 
-    def test_bad_input_is_named_and_changes_nothing(self):
+    def test_a_bad_group_is_named_and_changes_nothing(self):
         for gates, field in (([], "gates"), (["disk/read"], "gates[0].limit"), ([5], "gates"), ("disk/read", "gates"),
                              (17 * [self.READ], "gates"), ([self.READ, {"limit": 1}], "gates[1].gate"),
                              ([self.READ, {"gate": "disk/b", "limit": 0}], "gates[1].limit"),
