@@ -23,7 +23,7 @@ Token read_token(Fields& fields) {
   }
 }
 
-// A token proves what it is for; who brings it needs the role at its gate all the same.
+// The caller needs the role at the gate of the token.
 Token read_allowed_token(const Exchange& exchange, Fields& fields) {
   Token token = read_token(fields);
   require(exchange, Role::admit, token.gate);

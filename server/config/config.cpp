@@ -1,5 +1,7 @@
 #include "config/config.hpp"
 
+#include <sys/stat.h>
+
 #include "airlock/error.hpp"
 #include "config/table_reader.hpp"
 #include "options.hpp"
@@ -27,6 +29,15 @@ void read_server(TableReader& table, Config& config) {
     table.fail("socket_mode", "needs a [[principal]], or everybody who connects may do everything");
 }
 
+// A pipe is nobody's file.
+void check_writers(const std::string& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+      (status.st_mode & S_IWOTH) != 0) {
+    throw InvalidArgument(file + ": everybody may write it, and so take any right; chmod o-w");
+  }
+}
+
 }  // namespace
 
 ConfigPtr load_config(const std::string& file) {
@@ -41,6 +52,7 @@ ConfigPtr load_config(const std::string& file) {
     config->descriptors.read(reader);
     reader.with("dashboard", [&config](TableReader& table) { config->dashboard.read(table); });
   });
+  if (!config->rights.is_open()) check_writers(file);
   return config;
 }
 

@@ -19,7 +19,7 @@ class Transport {
   using Socket = boost::asio::generic::stream_protocol::socket;
   using ErrorCode = boost::system::error_code;
 
-  // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): a socket is one
+  // NOLINTNEXTLINE(google-explicit-constructor): a socket is one
   Transport(Socket socket, std::unique_ptr<TlsSession> tls = nullptr)
       : socket_(std::move(socket)), tls_(std::move(tls)) {
     ErrorCode ignored;

@@ -16,7 +16,6 @@ using boost::system::error_code;
 namespace asio = boost::asio;
 
 const unsigned char* bytes(std::string_view text) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): OpenSSL has no other bytes
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
@@ -125,7 +124,6 @@ std::string_view TlsSession::protocol() const noexcept {
   const unsigned char* name = nullptr;
   unsigned size = 0;
   SSL_get0_alpn_selected(ssl_.get(), &name, &size);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): OpenSSL has no other bytes
   return {reinterpret_cast<const char*>(name), size};
 }
 

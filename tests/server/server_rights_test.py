@@ -150,7 +150,7 @@ class RoleTable(RightsCase):
             if needed is None:
                 self.assertEqual(answer.status, 200)
                 continue
-            self.expect_problem(answer, 401)
+            self.assertEqual(self.expect_problem(answer, 401).json["title"], "Unauthorized")
             self.assertEqual(answer.fields["www-authenticate"], 'Bearer realm="airlock"')
 
     def test_what_is_refused_changes_nothing(self):
@@ -438,6 +438,17 @@ class Mistakes(unittest.TestCase):
     def test_wide_sockets_need_rights(self):
         self.refuses('[server]\nsocket_mode = "0666"\n', 2, "server.socket_mode", "needs a [[principal]]")
         self.refuses('[server]\nsocket_mode = "0777"\n', 2, "server.socket_mode", "one of 0600, 0660, 0666")
+
+    def test_a_file_that_everybody_may_write_is_refused(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write(self.HEAD + self.GOOD + 'admit = "*"\n')
+            file.flush()
+            for mode, status in ((0o644, 0), (0o664, 0), (0o646, 64)):
+                os.chmod(file.name, mode)
+                done = subprocess.run([BINARY, "--config", file.name, "--check"], capture_output=True, text=True, timeout=LONG,
+                                      check=False)
+                self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn("everybody may write it", done.stderr)
 
     def test_rights_do_not_open_plain_addresses(self):
         self.refuses(f'[server]\nlisten = "tcp:0.0.0.0:80"\n{self.HEAD}{self.GOOD}admit = "*"\n', 2, "server.listen", "is refused")
