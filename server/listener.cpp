@@ -37,9 +37,8 @@ constexpr const char* kTooMany =
     "close\r\n\r\n";
 
 asio::ip::tcp::endpoint to_tcp(const asio::generic::stream_protocol::endpoint& generic) {
-  asio::ip::tcp::endpoint tcp;
-  tcp.resize(std::min(generic.size(), tcp.capacity()));
-  std::memcpy(tcp.data(), generic.data(), tcp.size());
+  asio::ip::tcp::endpoint tcp;  // Of IPv4, and of that size, until an address is in it.
+  std::memcpy(tcp.data(), generic.data(), std::min(generic.size(), tcp.capacity()));
   return tcp;
 }
 
@@ -72,9 +71,10 @@ Peer peer_of(asio::generic::stream_protocol::socket& socket, const Endpoint& end
   error_code error;
   const auto remote = to_tcp(socket.remote_endpoint(error));
   if (error) return {.label = "http"};
+  const auto address = without_mapping(remote.address());
   return {.label = "http port " + std::to_string(remote.port()),
-          .is_loopback = remote.address().is_loopback(),
-          .address = without_mapping(remote.address())};
+          .is_loopback = address.is_loopback(),
+          .address = address};
 }
 
 constexpr std::string_view kHttp2 = "\x02h2";

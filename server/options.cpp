@@ -78,8 +78,12 @@ std::string endpoint_text(const Endpoint& endpoint) {
 }
 
 void check_exposure(const Endpoint& endpoint, const Config& config) {
-  if (endpoint.kind != Endpoint::Kind::tls) return;
   const std::string where = endpoint_text(endpoint);
+  if (endpoint.kind == Endpoint::Kind::unix && endpoint.mode != kPrivateSocket &&
+      config.rights.is_open())
+    throw InvalidArgument(where +
+                          ": its mode lets others in, so airlock.toml needs a [[principal]]");
+  if (endpoint.kind != Endpoint::Kind::tls) return;
   if (!config.tls.is_set())
     throw InvalidArgument(where + ": needs certificate and key in [tls] of airlock.toml");
   if (address_of(where, endpoint.host).is_loopback()) return;

@@ -35,7 +35,10 @@ struct Options {
 [[nodiscard]] std::string endpoint_text(const Endpoint& endpoint);
 
 // InvalidArgument names what is wrong, and the way out.
-void check_exposure(const Endpoint& endpoint, const Config& config);  // Who could come in there.
 [[nodiscard]] Endpoint parse_endpoint(const std::string& text);
+
+// InvalidArgument if strangers could come in there without a credential. A configuration that is loaded later has to pass
+// for each endpoint that is listened at.
+void check_exposure(const Endpoint& endpoint, const Config& config);
 
 }  // namespace airlock::server

@@ -93,7 +93,8 @@ def set_version(context, version):
 
 class TlsClient(Client):
     def __init__(self, where, context):
-        super().__init__(where)
+        self.socket = socket.create_connection(where, LONG)
+        self.unread = b""
         try:
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost", suppress_ragged_eofs=False)
         except BaseException:
@@ -384,6 +385,14 @@ class RequiredCertificates(TlsCase):
             self.tls_client().ask("GET", "/live")
 
 
+def has_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
 class BeyondLoopback(TlsCase):
     LISTEN = "tls:0.0.0.0:0"
     RIGHTS = WITH_TOKEN + f'[[principal]]\nname = "here"\nloopback = true\n{ROLES}'
@@ -408,6 +417,16 @@ class BeyondLoopback(TlsCase):
         self.assertEqual(far.ask("GET", "/v1/gates").status, 401)
         self.assertEqual(far.ask("GET", "/v1/gates", **BEARER).status, 200)
         self.assertEqual(far.ask("GET", "/live").status, 200)
+
+
+@unittest.skipUnless(has_ipv6(), "this machine has no IPv6")
+class BothFamilies(TlsCase):
+    LISTEN = "tls:[::]:0"
+    RIGHTS = BeyondLoopback.RIGHTS
+
+    def test_this_machine_is_known_by_either_address(self):
+        for host in ("127.0.0.1", "::1"):
+            self.assertEqual(self.tls_client(host=host).ask("GET", "/v1/gates").status, 200, host)
 
 
 class Starts(unittest.TestCase):
