@@ -61,11 +61,11 @@ std::vector<std::string> list_of(std::string_view text) {
 
 std::vector<std::string> gates_of(std::string_view text) {
   std::vector<std::string> gates = list_of(text);
-  for (const std::string& gate : gates) {
+  for (std::string& gate : gates) {
     try {
-      (void)GateName(gate);
-    } catch (const InvalidArgument& error) {
-      throw Rejection{400, error.what(), "gates"};
+      gate = gate_named(gate).text();
+    } catch (const Rejection& rejection) {
+      throw Rejection{rejection.status, rejection.detail, "gates"};
     }
   }
   return gates;

@@ -95,14 +95,15 @@ export function showGate(gate, signal) {
 }
 
 /**
- * Whether this caller may change gates. A server that does not know the call asks nobody who he is.
- * @returns {Promise<boolean>}
+ * Whether this caller may change a gate; without one, any gate.
+ * @param {string} [gate] @returns {Promise<boolean>}
  */
-export async function mayOperate() {
+export async function mayOperate(gate) {
   try {
-    const me = await get('v1/me');
-    return JSON.stringify(me.roles ?? me).includes('operate');
+    const me = await get(`v1/me${gate ? `?gate=${encodeURIComponent(gate)}` : ''}`);
+    return me.roles.includes('operate');
   } catch (error) {
+    // What else went wrong is shown where it is tried.
     return !(error instanceof ApiError && (error.status === 401 || error.status === 403));
   }
 }

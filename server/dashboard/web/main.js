@@ -64,9 +64,18 @@ function route() {
     }
     page = new GatePage(view, name, model, actions, () => operates);
     scrollTo(0, 0);
+    askRights(name);
   } else {
     page = new Overview(view, model, gate => { location.hash = gateLink(gate); });
+    askRights();
   }
+}
+
+/** What may be done differs from gate to gate. @param {string} [gate] */
+async function askRights(gate) {
+  const shown = page;
+  const may = await mayOperate(gate);
+  if (page === shown) setMayOperate(may);
 }
 
 function drawStatus() {
@@ -109,7 +118,7 @@ async function askToken() {
   if (answer === undefined) return;
   token.set(answer.token);
   stream.start();
-  setMayOperate(await mayOperate());
+  askRights(page instanceof GatePage ? page.name : undefined);
 }
 
 function showHelp() {
@@ -144,4 +153,3 @@ route();
 drawStatus();
 stream.start();
 setInterval(drawBanners, 1000);  // How long it has been so.
-mayOperate().then(setMayOperate);
