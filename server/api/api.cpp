@@ -8,8 +8,8 @@
 #include "airlock/error.hpp"
 #include "api/answers.hpp"
 #include "api/fields.hpp"
+#include "config/config.hpp"
 #include "dashboard/sampler.hpp"
-#include "http/head.hpp"
 #include "http/loop.hpp"
 #include "rights/require.hpp"
 
@@ -104,15 +104,17 @@ Places places_of(std::string_view pattern, std::string_view path) {
 }
 
 // A page of another site whose name was made to lead here asks with that name.
-void refuse_rebound(const Request& request) {
+void refuse_rebound(const Request& request, const BrowserHosts& hosts) {
   if (request.origin.empty() && !request.has_fetch_metadata) return;
-  if (!is_loopback_host(request.host)) {
-    throw Rejection{421, "a browser may ask for localhost, 127.0.0.1 or [::1] only", "Host"};
+  if (!hosts.allow(request.host)) {
+    throw Rejection{
+        421, "a browser may ask for localhost, 127.0.0.1, [::1] and the hosts of [server] only",
+        "Host"};
   }
   const std::size_t scheme = request.origin.find("://");
   const std::string_view origin =
       std::string_view(request.origin).substr(scheme == std::string::npos ? 0 : scheme + 3);
-  if (!request.origin.empty() && !is_loopback_host(origin)) {
+  if (!request.origin.empty() && !hosts.allow(origin)) {
     throw Rejection{403, "pages of other sites may not ask", "Origin"};
   }
 }
@@ -149,7 +151,7 @@ std::string query_form(const std::vector<std::string_view>& known) {
 
 void dispatch(Api& api, const ExchangePtr& exchange) {
   const Request& request = exchange->request();
-  refuse_rebound(request);
+  refuse_rebound(request, exchange->loop().config().hosts);
   const auto* const route = std::find_if(kRoutes.begin(), kRoutes.end(), [&](const Route& each) {
     return each.method == request.method && matches(each.path, request.path);
   });

@@ -22,6 +22,7 @@ void read_server(TableReader& table, Config& config) {
       table.fail("listen", error.what());
     }
   }
+  config.hosts.read(table);
   if (const auto threads = table.number("threads", 1, kMaxThreads))
     config.threads = static_cast<unsigned>(*threads);
   config.socket_mode = table.choice("socket_mode", kSocketModes).value_or(kPrivateSocket);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/browser_hosts.hpp"
 #include "config/gate_rules.hpp"
 #include "dashboard/config.hpp"
 #include "rights/rights.hpp"
@@ -27,6 +28,7 @@ struct Config {
   unsigned socket_mode = kPrivateSocket;  // Of Unix sockets. Wider needs rights.
   rls::Descriptors descriptors = {};
   DashboardConfig dashboard = {};
+  BrowserHosts hosts = {};
 };
 
 using ConfigPtr = std::shared_ptr<const Config>;

@@ -102,6 +102,22 @@ class FileCase(unittest.TestCase):
         self.assertIn(rule, done.stderr[len(place):])
 
 
+class Hosts(ConfigCase):
+    CONFIG = '[server]\nhosts = ["airlock.example"]\n'
+
+    def test_browsers_may_ask_for_hosts_of_the_list(self):
+        def status(host, origin):
+            client = self.client()
+            client.send(f"GET /v1/gates HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\n\r\n")
+            return client.read_answer().status
+
+        self.assertEqual(status("Airlock.Example:8443", "https://airlock.example:8443"), 200)
+        self.assertEqual(status("localhost", "http://localhost"), 200)
+        for host in ("example", "evil.airlock.example", "airlock.example.evil"):
+            self.assertEqual(status(host, f"https://{host}"), 421, host)
+        self.assertEqual(status("airlock.example", "https://evil.example"), 403)
+
+
 class Checks(FileCase):
     def test_good_files(self):
         for text in ("", GATES, '[server]\nlisten = "tcp:127.0.0.1:0"\nthreads = 1\nstore = "memory:"\n'):
@@ -117,6 +133,7 @@ class Checks(FileCase):
     def test_unknown_keys(self):
         self.refuses('[[gate]]\nmatch = "a"\nlimit = 1\nlimt = 2\n', 4, "gate[1].limt", "did you mean limit?")
         self.refuses('[[gates]]\nmatch = "a"\n', 1, "gates", "did you mean gate?")
+        self.refuses('[server]\nhosts = ["a:80"]\n', 2, "server.hosts", "without a port")
         self.refuses('[server]\nwhatever = 1\n', 2, "server.whatever", "it has store, listen")
 
     def test_wrong_values(self):
