@@ -74,7 +74,7 @@ void History::end_minute(std::uint32_t tick) {
 }
 
 std::size_t History::bytes_of(const std::string& name, const Gate& gate) noexcept {
-  return kNode + sizeof gate + sizeof name + name.capacity() + gate.seconds.track.bytes() +
+  return kNode + sizeof gate + sizeof(std::string) + name.capacity() + gate.seconds.track.bytes() +
          gate.minutes.track.bytes();
 }
 

@@ -17,9 +17,6 @@ export async function playScene(server, {period = 250} = {}) {
   }
 
   const jobs = ['invoice-run', 'stock-sync', 'web-1 checkout', 'web-2 checkout', 'nightly export', 'crm import', 'web-3 search'];
-  for (let i = 0; i < 10; ++i) await hold('erp', {limit: 10, ttl: '1h', label: jobs[i % jobs.length]});
-  for (let i = 0; i < 7; ++i)
-    await admit('erp', {limit: 10, ttl: '1h', visitor: `waits-${i}`, label: `web-${i % 3 + 1} checkout`});
   await hold('reports~daily', {limit: 2, ttl: '1h', label: 'cron'});
   await server.ask('PUT', '/v1/gates/reports~daily/pause', {for: '45m', reporter: 'deploy'});
   await hold('backup:nas', {limit: 4, ttl: '1h', label: 'host-17'});
@@ -36,6 +33,21 @@ export async function playScene(server, {period = 250} = {}) {
 
   let round = 0;
   let isOver = false;
+  let working = 0;
+  let worker = 0;
+  const begin = Date.now();
+
+  // Waits in line for a slot of the ERP, works and gives it back.
+  async function work(label) {
+    ++working;
+    const {status, body} = await admit('erp', {limit: 10, ttl: '1m', wait: '1m', label});
+    if (status === 200) {
+      await new Promise(done => setTimeout(done, isOver ? 0 : 3000 + Math.random() * 5000));
+      await post('/v1/release', {token: body.token});
+    }
+    --working;
+  }
+
   async function play() {
     ++round;
     const wave = Math.sin(round / 40) + Math.sin(round / 11) / 2;
@@ -47,18 +59,12 @@ export async function playScene(server, {period = 250} = {}) {
         if ((await hold(gate, {limit, ttl: '1h', label: `worker-${round % 90}`})).status !== 200) break;
       while ((held.get(gate)?.length ?? 0) > wanted) await release(gate);
     }
-    // The line in front of the ERP grows a little faster than it is served.
-    if (round % 6 === 0) await admit('erp', {limit: 10, ttl: '1h', visitor: `later-${round}`, label: jobs[round % jobs.length]});
-    if (round % 16 === 0) await release('erp');
-    if (round % 16 === 1) {
-      const line = (await server.ask('GET', '/v1/gates/erp')).body;
-      if (line.in_use < 10 || line.holders.some(each => !each.claimed)) {
-        for (let i = 0; i < 7; ++i) claimed.push(await hold('erp', {limit: 10, ttl: '1h', visitor: `waits-${i}`, join: false, label: `web-${i % 3 + 1} checkout`}));
-      }
-    }
+    // More and more callers want the ERP.
+    const seconds = (Date.now() - begin) / 1000;
+    const callers = 12 + 3 * Math.sin(seconds / 25) + Math.max(0, seconds - 240) / 3;
+    while (working < callers) work(jobs[++worker % jobs.length]);
     if (round % 9 === 0) await admit('erp', {limit: 10});
   }
-  const claimed = [];
   const loop = (async () => {
     while (!isOver) {
       await play();
@@ -68,5 +74,6 @@ export async function playScene(server, {period = 250} = {}) {
   return async () => {
     isOver = true;
     await loop;
+    while (working > 0) await new Promise(done => setTimeout(done, 50));
   };
 }

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import {execFile} from 'node:child_process';
+import {createHash} from 'node:crypto';
 import {copyFileSync, mkdtempSync, readdirSync, rmSync} from 'node:fs';
 import {createServer, request} from 'node:http';
 import {connect} from 'node:net';
@@ -128,6 +129,7 @@ test('the overview follows what happens, and names first what needs attention', 
     await sees(page.getByRole('button', {name: /Full/}), '1');
     const painted = () => page.evaluate(() => {
       const row = [...document.querySelectorAll('.rows .row:not([hidden])')].find(each => each.querySelector('a').textContent === 'omega');
+      if (row === undefined) return false;
       const canvas = row.querySelector('canvas');
       return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 === 3).some(alpha => alpha > 0);
     });
@@ -253,6 +255,30 @@ test('who may not operate is told so, and offered nothing', async () => {
     assert.equal(await page.getByRole('button', {name: 'Set limit …'}).count(), 0);
     assert.equal(await page.getByRole('button', {name: /^Revoke/}).count(), 0);
   });
+});
+
+test('with tokens it asks for one, and shows what its role may see and do', async t => {
+  const tokens = {observer: 'o'.repeat(40), operator: 'p'.repeat(40)};
+  const hash = name => createHash('sha256').update(tokens[name]).digest('hex');
+  const guarded = await startServer(t, {config: `[[principal]]\nname = "observer"\ntokens = ["sha256:${hash('observer')}"]\nobserve = ["in/*"]\n` +
+    `[[principal]]\nname = "operator"\ntokens = ["sha256:${hash('operator')}"]\nadmit = "*"\ndefine = "*"\nobserve = "*"\noperate = "*"\n`});
+  for (const gate of ['in~a', 'out']) {
+    const answer = await fetch(`${guarded.url}/v1/gates/${gate}/admit`, {method: 'POST', body: '{"limit":3,"ttl":"1h"}',
+      headers: {'Content-Type': 'application/json', Authorization: `Bearer ${tokens.operator}`}});
+    assert.equal(answer.status, 200);
+  }
+  for (const name of ['observer', 'operator']) {
+    await withPage(`${guarded.url}/#/gates/in%2Fa`, async page => {
+      await page.getByLabel('Token').fill(tokens[name]);
+      await page.getByRole('button', {name: 'Sign in'}).click();
+      await sees(page.locator('.facts'), '1 / 3');
+      if (name === 'observer') await page.locator('#read-only').waitFor();
+      assert.equal(await page.getByRole('button', {name: 'Set limit …'}).count(), name === 'operator' ? 1 : 0);
+      await page.getByRole('link', {name: '← All gates'}).click();
+      await rowOf(page, 'in/a').waitFor();
+      assert.equal(await rowOf(page, 'out').count(), name === 'operator' ? 1 : 0);
+    });
+  }
 });
 
 test('labels, reporters and names of others are text', async () => {

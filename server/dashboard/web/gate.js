@@ -224,6 +224,7 @@ export class GatePage {
     try {
       const answer = await history([this.name], span, undefined, this.abort.signal);
       series.merge(answer);
+      this.remember(answer);
       this.nextHistory = series.step === 1 ? 0 : Date.now() + 30_000;
       if (series === this.series) this.drawPlots();
     } catch (error) {
@@ -232,6 +233,12 @@ export class GatePage {
       this.isAsking = false;
     }
     if (series !== this.series && !this.abort.signal.aborted) await this.loadRange();
+  }
+
+  /** Whether the line grows is seen from what was before this page was opened. @param {import('./api.js').History} answer */
+  remember({from, resolution_seconds: step, gates: [gate]}) {
+    const recent = this.model.recent.get(this.name);
+    if (step === 1 && recent?.isComplete === false) recent.prepend(from, gate.in_use ?? [], gate.waiting ?? []);
   }
 
   drawPlots() {

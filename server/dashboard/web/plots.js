@@ -15,6 +15,7 @@ import {clock, count, duration, rate} from './format.js';
 const REASONS = ['full', 'rate', 'paused', 'line_full', 'late', 'never'];
 const HEIGHT = 150;
 const MEAN = 5;
+const WHOLE = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap(each => [each, 2 * each, 5 * each]);
 
 /** Columns in equal steps. What the server does not know, but this page has seen, stays. */
 export class Series {
@@ -160,7 +161,7 @@ export class Plots {
       width: this.width(), height: HEIGHT, cursor: {sync: {key: this.sync}, drag: {x: false, y: false}, points: {size: 6}},
       legend: {live: true}, padding: [8, 8, 0, 0],
       scales: {y: {range: (_, _least, most) => [0, most > 0 ? most * 1.1 : 1]}},
-      axes: [{...axis, size: 26, space: 60, values: (_, ticks) => ticks.map(tick => clock(tick, ticks[1] - ticks[0] < 60))}, {...axis, size: 58, space: 28, values: (_, ticks) => ticks.map(tick => plot.value(tick))}],
+      axes: [{...axis, size: 26, space: 60, values: (_, ticks) => ticks.map(tick => clock(tick, ticks[1] - ticks[0] < 60))}, {...axis, size: 58, space: 28, incrs: plot.value === count ? WHOLE : undefined, values: (_, ticks) => ticks.map(tick => plot.value(tick))}],
       series: [{label: 'at', value: (_, time) => time === null ? '–' : clock(time, series.step < 60)},
         ...plot.lines.map(line => ({
           label: line.label, stroke: color(line.stroke), width: 1.5, dash: line.dash, points: {show: line.isSparse ?? false, size: 4},
