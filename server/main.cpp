@@ -10,6 +10,7 @@
 #include "airlock/error.hpp"
 #include "airlock/version.hpp"
 #include "beside.hpp"
+#include "operations/signals.hpp"
 #include "options.hpp"
 #include "rights/bearer.hpp"
 #include "server.hpp"
@@ -33,11 +34,7 @@ std::string default_socket() {
 
 // They are waited for; a client that goes away is seen where it is written to.
 void prepare_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  block_signals();
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -76,6 +73,7 @@ Options options_of(const Arguments& arguments) {
   Options options;
   options.config =
       arguments.config.empty() ? std::make_shared<Config>() : load_config(arguments.config);
+  options.config_file = arguments.config;
   const Config& config = *options.config;
   options.store = !arguments.store.empty() ? arguments.store : config.store.value_or("shm:");
   options.threads = arguments.threads != 0 ? arguments.threads : config.threads.value_or(0);

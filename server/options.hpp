@@ -28,8 +28,9 @@ inline constexpr unsigned kMaxThreads = 256;
 struct Options {
   std::string store = "shm:";
   std::vector<Endpoint> listen = {};
-  unsigned threads = 0;   // Loops. 0: one per processor.
-  ConfigPtr config = {};  // Never null.
+  unsigned threads = 0;          // Loops. 0: one per processor.
+  ConfigPtr config = {};         // Never null.
+  std::string config_file = {};  // Empty: none.
 };
 
 [[nodiscard]] std::string endpoint_text(const Endpoint& endpoint);

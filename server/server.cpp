@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "rls/grpc_calls.hpp"
+#include "operations/signals.hpp"
 
 namespace airlock::server {
 namespace {
@@ -14,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kDrain = 6s;      // For answers to be written,
 constexpr Duration kFlush = 2s;  // and then for leases to be given back.
+constexpr auto kTick = 1s;
 
 bool is_local(const std::string& store) {
   return store.starts_with("memory:") || store.starts_with("shm:");
@@ -21,7 +23,12 @@ bool is_local(const std::string& store) {
 
 }  // namespace
 
-Server::Server(const Options& options) {
+Server::Server(const Options& options)
+    : reload_(options.config_file, options.config, shared_.operations.config,
+              shared_.operations.errors,
+              [this](const ConfigPtr& config, const std::function<void()>& done) {
+                apply(config, done);
+              }) {
   const unsigned count =
       options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < count; ++i)
@@ -53,7 +60,7 @@ void Server::run() {
   for (const auto& listener : listeners_) listener->start();
   std::vector<std::jthread> threads;
   for (const auto& loop : loops_) threads.emplace_back([&loop] { loop->run(); });
-  await_signal();
+  await_end();
   drain();
   for (const auto& loop : loops_) loop->stop();
   threads.clear();
@@ -61,13 +68,21 @@ void Server::run() {
   (void)api_->store.flush(kFlush);
 }
 
-void Server::await_signal() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  int caught = 0;
-  sigwait(&signals, &caught);
+void Server::await_end() {
+  while (true) {
+    const int caught = await_signal(kTick);
+    if (caught == SIGTERM || caught == SIGINT) return;
+    if (caught == SIGHUP) reload_.run();
+    shared_.operations.errors.tick();
+  }
+}
+
+// `done` is called when the last loop has let go of it.
+void Server::apply(const ConfigPtr& config, const std::function<void()>& done) {
+  const std::shared_ptr<void> all_have_it(nullptr, [done](void*) { done(); });
+  for (const auto& loop : loops_) {
+    loop->post([&loop, config, all_have_it] { loop->set_config(config); });
+  }
 }
 
 // New connections are accepted meanwhile, so that probes learn of it.

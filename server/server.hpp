@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "api/api.hpp"
 #include "http/loop.hpp"
 #include "listener.hpp"
+#include "operations/reload.hpp"
 #include "options.hpp"
 
 namespace airlock::server {
@@ -21,12 +23,13 @@ class Server {
 
   [[nodiscard]] std::string listens_at() const;
 
-  // Until SIGTERM or SIGINT has come and what was begun is answered, given back or out of time. Both signals have to be
-  // blocked in all threads.
+  // Until SIGTERM or SIGINT has come and what was begun is answered, given back or out of time. block_signals() has to be
+  // called first.
   void run();
 
  private:
-  void await_signal();
+  void await_end();
+  void apply(const ConfigPtr& config, const std::function<void()>& done);
   void drain();
 
   Shared shared_;
@@ -35,6 +38,7 @@ class Server {
   Handlers handlers_;
   std::size_t next_ = 0;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  Reload reload_;
 };
 
 }  // namespace airlock::server

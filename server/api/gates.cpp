@@ -7,6 +7,7 @@
 #include "config/gate_rules.hpp"
 #include "gate_json.hpp"
 #include "http/loop.hpp"
+#include "operations/server_metrics.hpp"
 
 namespace airlock::server {
 
@@ -48,9 +49,7 @@ void metrics(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
        include = asked_gates(*exchange)](const Store& store) {
         std::ostringstream text;
         write_metrics(store, text, include);
-        text << "# HELP airlock_server_connections Open connections of clients.\n"
-                "# TYPE airlock_server_connections gauge\nairlock_server_connections "
-             << shared.connections << "\n";
+        write_server_metrics(shared, text);
         counters.write(
             text, [&](std::string_view limit) { return include("rls:" + std::string(limit)); });
         return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};

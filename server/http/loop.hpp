@@ -14,6 +14,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "operations/operations.hpp"
+
 namespace airlock::server {
 
 class LoopConnection;
@@ -23,6 +25,7 @@ struct Config;
 struct Shared {
   std::atomic<std::size_t> connections = 0;
   std::atomic<bool> is_draining = false;
+  Operations operations;
 };
 
 // One event loop: a thread, and the connections that it was given. Everything but post() is called on that thread.
