@@ -4,8 +4,10 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 #include "rls/grpc_calls.hpp"
+#include "airlock/error.hpp"
 #include "operations/signals.hpp"
 
 namespace airlock::server {
@@ -29,6 +31,7 @@ Server::Server(const Options& options)
               [this](const ConfigPtr& config, const std::function<void()>& done) {
                 apply(config, done);
               }) {
+  shared_.operations.access.use(AccessLog::open(options.config->log));
   const unsigned count =
       options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < count; ++i)
@@ -73,15 +76,26 @@ void Server::await_end() {
     const int caught = await_signal(kTick);
     if (caught == SIGTERM || caught == SIGINT) return;
     if (caught == SIGHUP) reload_.run();
+    if (caught == SIGUSR1) reopen_log();
     shared_.operations.errors.tick();
   }
 }
 
 // `done` is called when the last loop has let go of it.
 void Server::apply(const ConfigPtr& config, const std::function<void()>& done) {
+  AccessLog::Target log = AccessLog::open(config->log);
   const std::shared_ptr<void> all_have_it(nullptr, [done](void*) { done(); });
   for (const auto& loop : loops_) {
     loop->post([&loop, config, all_have_it] { loop->set_config(config); });
+  }
+  shared_.operations.access.use(std::move(log));
+}
+
+void Server::reopen_log() {
+  try {
+    shared_.operations.access.reopen();
+  } catch (const InvalidArgument& error) {
+    shared_.operations.errors.say(std::string("the earlier log is kept: ") + error.what());
   }
 }
 

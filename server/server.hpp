@@ -30,6 +30,7 @@ class Server {
  private:
   void await_end();
   void apply(const ConfigPtr& config, const std::function<void()>& done);
+  void reopen_log();
   void drain();
 
   Shared shared_;

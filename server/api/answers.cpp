@@ -112,11 +112,14 @@ Response failure_response() {
     Response response =
         problem(503, std::string("the store is ") + to_text(error.kind()) + ": " + error.what());
     response.fields.emplace_back("Retry-After", "1");
+    response.failure = error.what();
     return response;
   } catch (const Error& error) {
     return problem(410, error.what());
-  } catch (const std::exception&) {
-    return problem(500, "an error of the server itself");
+  } catch (const std::exception& error) {
+    Response response = problem(500, "an error of the server itself");
+    response.failure = error.what();
+    return response;
   }
 }
 

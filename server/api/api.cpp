@@ -156,7 +156,9 @@ void dispatch(Api& api, const ExchangePtr& exchange) {
     return each.method == request.method && matches(each.path, request.path);
   });
   if (route == kRoutes.end()) return exchange->answer(wrong_method(request.path, request.method));
+  exchange->trace().route = {route->method, route->path};
   route->role == Role::none ? exchange->set_caller({}, nullptr) : authenticate(*exchange);
+  exchange->trace().is_identified = true;
   if (api.shared.is_draining && request.path.starts_with("/v1/")) {
     return exchange->answer(problem(503, "the server is stopping"));
   }

@@ -250,7 +250,10 @@ void Visit::finish(Response response) {
   timer_.cancel();
   on_lost_.reset();
   lease_ = {};
-  if (is_streaming_) return exchange_->end_stream();
+  if (is_streaming_) {
+    exchange_->trace().failure = std::move(response.failure);
+    return exchange_->end_stream();
+  }
   exchange_->answer(std::move(response));
 }
 

@@ -52,6 +52,7 @@ ConfigPtr load_config(const std::string& file) {
     config->gates.read(reader);
     config->descriptors.read(reader);
     reader.with("dashboard", [&config](TableReader& table) { config->dashboard.read(table); });
+    reader.with("log", [&config](TableReader& table) { config->log.read(table); });
   });
   if (!config->rights.is_open()) check_writers(file);
   return config;

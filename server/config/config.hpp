@@ -8,6 +8,7 @@
 #include "config/browser_hosts.hpp"
 #include "config/gate_rules.hpp"
 #include "dashboard/config.hpp"
+#include "operations/log_settings.hpp"
 #include "rights/rights.hpp"
 #include "rls/descriptors.hpp"
 #include "tls/context.hpp"
@@ -23,6 +24,7 @@ struct Config {
   std::vector<std::string> listen = {};
   std::optional<unsigned> threads = {};
   GateRules gates = {};
+  LogSettings log = {};
   Rights rights = {};
   TlsContext tls = {};
   unsigned socket_mode = kPrivateSocket;  // Of Unix sockets. Wider needs rights.

@@ -115,6 +115,7 @@ void Connection::read_request() {
   if (reader_ == nullptr) {
     reader_ = std::make_unique<RequestReader>();
     has_continued_ = false;
+    trace_ = {};
     set_deadline(kRequest);
   }
   std::string_view bytes = unread_;
@@ -139,7 +140,10 @@ void Connection::read_request() {
 void Connection::fail(int status, const char* rule) {
   if (state_ == State::closed) return;
   unread_.clear();
+  const std::size_t unsent = unsent_.size();
   append_response(unsent_, problem(status, rule), {.date = loop_.date(), .keeps_alive = false});
+  trace_.bytes = unsent_.size() - unsent;
+  note(status);
   state_ = State::closing;
   set_deadline(kWrite);
 }
@@ -162,10 +166,14 @@ void Connection::answer(Response response) {
     return;
   }
   const bool keeps_alive = reader_->keeps_alive() && !loop_.shared().is_draining;
+  const std::size_t unsent = unsent_.size();
   append_response(
       unsent_, response,
       {.date = loop_.date(), .keeps_alive = keeps_alive, .has_body = !reader_->is_head()});
   if (response.on_unwritten) unwritten_.push_back(std::move(response.on_unwritten));
+  trace_.bytes = unsent_.size() - unsent;
+  trace_.failure = std::move(response.failure);
+  note(response.status);
   reader_.reset();
   state_ = keeps_alive ? State::reading : State::closing;
   set_deadline(kWrite);
@@ -174,6 +182,7 @@ void Connection::answer(Response response) {
 
 void Connection::on_end(std::function<void(End)> ended) {
   ended_ = std::move(ended);
+  if (state_ == State::busy) trace_.counted = Counted(loop_.shared().operations.waiting_calls);
   if (unread_.size() > kMaxWaiting)
     loop_.post([self = shared_from_this()] { self->limit_waiting(); });
   await_input();
@@ -186,6 +195,8 @@ void Connection::begin_stream() {
       "\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: "
       "no\r\nConnection: close\r\n\r\n";
   state_ = State::streaming;
+  trace_.is_stream = true;
+  trace_.counted = Counted(loop_.shared().operations.streams);
   set_deadline(kHeartbeat);
   if (reader_->is_head()) return loop_.post([self = shared_from_this()] { self->end_head(); });
   if (!is_processing_) flush();
@@ -200,13 +211,16 @@ void Connection::end_head() {
 
 void Connection::send_event(std::string_view name, std::string_view data) {
   if (state_ != State::streaming || reader_->is_head()) return;
+  const std::size_t unsent = unsent_.size();
   unsent_.append("event: ").append(name).append("\ndata: ").append(data).append("\n\n");
+  trace_.bytes += unsent_.size() - unsent;
   if (!is_processing_) flush();
 }
 
 void Connection::end_stream() {
   if (state_ != State::streaming) return;
   ended_ = nullptr;
+  note(200);
   state_ = State::closing;
   set_deadline(kWrite);
   if (!is_processing_) flush();
@@ -262,8 +276,15 @@ void Connection::tell_end(End end) {
   if (const auto ended = std::exchange(ended_, nullptr)) ended(end);
 }
 
+void Connection::note(int status) {
+  note_request(loop_, trace_, peer_, reader_->has_head() ? &reader_->request() : nullptr, status);
+  trace_.counted = {};
+}
+
 void Connection::close() {
   if (state_ == State::closed) return;
+  if (state_ == State::busy) note(kClientGone);
+  if (state_ == State::streaming) note(200);
   state_ = State::closed;
   ended_ = nullptr;
   loop_.remove(*this);

@@ -65,6 +65,7 @@ class Connection final : public Exchange,
   void linger();
   void tell_end(End end);
   void end_head();
+  void note(int status);
   void close();
   void set_deadline(std::chrono::seconds from_now);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "message.hpp"
+#include "operations/request_trace.hpp"
 #include "rights/role.hpp"
 
 namespace airlock::server {
@@ -23,8 +24,8 @@ struct Peer {
 
   std::optional<unsigned> user = {};  // Of a Unix socket.
   std::vector<unsigned> groups = {};
-  std::vector<std::string> certificate_names = {};  // Of a verified certificate.
-  bool is_loopback = false;                         // TCP from this machine.
+  std::vector<std::string> certificate_names = {};       // Of a verified certificate.
+  bool is_loopback = false;                              // TCP from this machine.
   std::optional<boost::asio::ip::address> address = {};  // None: a Unix socket.
 };
 
@@ -54,6 +55,11 @@ class Exchange {
   virtual void send_event(std::string_view name, std::string_view data) = 0;
   virtual void end_stream() = 0;
   [[nodiscard]] virtual std::size_t unsent() const = 0;  // Bytes that the client has not taken yet.
+
+  [[nodiscard]] RequestTrace& trace() noexcept { return trace_; }
+
+ protected:
+  RequestTrace trace_ = {};
 };
 
 using ExchangePtr = std::shared_ptr<Exchange>;

@@ -15,9 +15,11 @@ Loop::Loop(Shared& shared, std::shared_ptr<const Config> config)
     : shared_(shared),
       config_(std::move(config)),
       work_(context_.get_executor()),
-      timer_(context_) {}
+      timer_(context_) {
+  shared_.operations.tallies.add(tally_);
+}
 
-Loop::~Loop() = default;
+Loop::~Loop() { shared_.operations.tallies.remove(tally_); }
 
 void Loop::run() {
   tick();

@@ -38,6 +38,7 @@ class Loop {
 
   [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
   [[nodiscard]] Shared& shared() noexcept { return shared_; }
+  [[nodiscard]] RequestTally& tally() noexcept { return tally_; }
 
   // Of the requests that begin now. It may be replaced while one runs.
   [[nodiscard]] const Config& config() const noexcept { return *config_; }
@@ -70,6 +71,7 @@ class Loop {
   static constexpr auto kTick = std::chrono::milliseconds(250);
 
   Shared& shared_;
+  RequestTally tally_;
   std::shared_ptr<const Config> config_;
   std::unordered_set<LoopConnection*> connections_;
   std::chrono::sys_seconds date_second_{};

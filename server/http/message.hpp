@@ -35,6 +35,8 @@ struct Response {
   std::vector<std::pair<std::string_view, std::string>> fields = {};
   // Called if the answer could not be written to the client, on the loop of its connection.
   std::function<void()> on_unwritten = {};
+  // What went wrong in the server or its store, for the error log; the client does not see it.
+  std::string failure = {};
 };
 
 // Head and body, ready to be sent. `date` is the value of the Date field.

@@ -25,7 +25,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   append_escaped(out, text, "\\\"");
   return out += '"';

@@ -10,6 +10,6 @@ namespace airlock::server {
 [[nodiscard]] std::string escaped(std::string_view text);
 
 // The same between quotes, with its own quotes escaped.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 }  // namespace airlock::server

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What operators do to a running server, and what they see of it."""
 
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -143,6 +145,226 @@ class ReloadWithoutAFile(ServerCase):
         self.assertTrue(eventually(lambda: "airlock_server_config_failed_reloads_total 1\n" in
                                    self.http.ask("GET", "/metrics").body))
         self.assertEqual(self.http.ask("GET", "/live").status, 200)
+
+
+class AccessLog(OperationsCase):
+    FORMAT = "json"
+
+    def setUp(self):
+        self.log = None
+        super().setUp()
+
+    def start_server(self, *arguments):
+        self.log = os.path.join(self.dir, "access.log")
+        self.CONFIG = f'[log]\naccess = "{self.FORMAT}"\nfile = "{self.log}"\n' + OperationsCase.CONFIG
+        return super().start_server(*arguments)
+
+    def lines(self, count, path=None):
+        """All lines, once there are so many."""
+
+        def read():
+            with open(path or self.log, encoding="ascii") as file:
+                return file.read().splitlines()
+
+        self.assertTrue(eventually(lambda: len(read()) >= count), read())
+        self.assertEqual(len(read()), count)
+        return read()
+
+    def records(self, count):
+        return [json.loads(line) for line in self.lines(count)]
+
+    def test_one_line_per_request(self):
+        token = self.admit("g", visitor="secret-ann").json["token"]
+        self.assertEqual(self.admit("g").status, 429)
+        self.http.ask("DELETE", "/v1/gates/g/visitors/secret-ann?secret=1", Authorization="Bearer secret")
+        self.http.post("/v1/release", {"token": token})
+        self.http.ask("GET", "/" + token)
+        self.http.ask("GET", '/"\\')
+        self.http.ask("HEAD", "/live")
+        self.http.send("GET /secret HTTP/1.1\r\nsecret\r\n\r\n")
+        self.http.read_answer()
+        records = self.records(8)
+        self.assertEqual([(each["method"], each["path"], each["status"]) for each in records], [
+            ("POST", "/v1/gates/g/admit", 200), ("POST", "/v1/gates/g/admit", 429),
+            ("DELETE", "/v1/gates/g/visitors/{visitor}", 404), ("POST", "/v1/release", 200),
+            ("GET", f"/{token[:15]}...", 404), ("GET", '/"\\', 404), ("GET", "/live", 200), (None, None, 400)])
+        for each in records:
+            self.assertEqual(list(each), ["time", "principal", "client", "method", "path", "status", "bytes", "seconds", "peer"])
+            self.assertRegex(each["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+            self.assertEqual((each["principal"] or "-", each["client"]), (f"uid:{os.getuid()}" if each in records[:4] else "-", None))
+            self.assertEqual(each["peer"], f"http pid {os.getpid()}")
+            self.assertGreater(each["bytes"], 80)
+            self.assertGreaterEqual(each["seconds"], 0)
+        self.assertNotIn("secret", "\n".join(self.lines(8)))
+        self.assertNotIn(token[16:], "\n".join(self.lines(8)))
+
+    def test_calls_that_wait(self):
+        token = self.admit("g").json["token"]
+        gone, waiter, stream = self.client(), self.client(), self.client()
+        gone.write_request("POST", "/v1/gates/g/admit", {"wait": "1h"})
+        self.await_waiting("g", 1)
+        gone.close()
+        self.await_waiting("g", 0)
+        waiter.write_request("POST", "/v1/gates/g/admit", {"wait": "1h"})
+        self.await_waiting("g", 1)
+        self.http.post("/v1/release", {"token": token})
+        token = waiter.read_answer().json["token"]
+        self.http.post("/v1/release", {"token": token})
+        stream.begin_stream("/v1/gates/g/admit", {})
+        self.assertEqual(stream.read_event()[0], "granted")
+        stream.close()
+        self.assertTrue(eventually(lambda: len(self.admits()) == 4))
+        self.assertEqual([each["status"] for each in self.admits()], [200, 499, 200, 200])
+        self.assertGreater(self.admits()[2]["seconds"], 0)
+        self.assertGreater(self.admits()[3]["bytes"], 200)
+
+    def written(self):
+        with open(self.log, encoding="ascii") as file:
+            return [json.loads(line) for line in file]
+
+    def admits(self):
+        return [each for each in self.written() if each["path"].endswith("/admit")]
+
+    def test_it_is_reopened(self):
+        for number, signal_ in enumerate((signal.SIGUSR1, signal.SIGHUP)):
+            self.http.ask("GET", "/live")
+            self.lines(1)
+            os.rename(self.log, f"{self.log}.{number}")
+            self.server.send_signal(signal_)
+            self.assertTrue(eventually(lambda: os.path.exists(self.log)))
+            self.assertEqual(os.stat(self.log).st_mode & 0o777, 0o640)
+        self.http.ask("GET", "/live")
+        self.lines(1)
+        self.lines(1, self.log + ".0")
+        self.lines(1, self.log + ".1")
+
+    def test_one_that_cannot_be_opened_changes_nothing(self):
+        self.write_config(self.CONFIG.replace("access.log", "none/access.log").replace("limit = 1", "limit = 2"))
+        self.server.send_signal(signal.SIGHUP)
+        self.await_said("none/access.log: cannot be opened: No such file or directory")
+        self.http.ask("GET", "/live")
+        self.lines(1)
+        self.assertEqual((self.admit("g").status, self.admit("g").status), (200, 429))
+        os.rename(self.log, self.log + ".0")
+        os.mkdir(self.log)
+        self.server.send_signal(signal.SIGUSR1)
+        self.await_said("the earlier log is kept: ")
+        self.http.ask("GET", "/live")
+        self.lines(4, self.log + ".0")
+
+    def test_it_can_be_turned_on_and_off(self):
+        self.reload(OperationsCase.CONFIG, 2)
+        before = len(self.written())
+        self.http.ask("GET", "/live")
+        self.reload(self.CONFIG, 3)
+        self.http.ask("GET", "/ready")
+        self.assertTrue(eventually(lambda: self.written()[-1]["path"] == "/ready"))
+        self.assertNotIn("/live", [each["path"] for each in self.written()])
+        self.assertGreater(before, 0)
+
+
+class TextLog(OperationsCase):
+    CONFIG = '[log]\naccess = "text"\n'
+
+    def test_a_line(self):
+        self.http.ask("GET", '/a"b\\c')
+        line = self.server.stdout.readline()
+        self.assertRegex(line, r'^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z "-" - "GET /a\\x22b\\x5cc" 404 \d+ '
+                               r'0\.\d{6} "http pid \d+"\n$')
+
+    def test_a_reader_that_does_not_read_stops_nobody(self):
+        """More than the pipe and the queue hold is dropped and counted, and the server still ends in time."""
+        request = "GET /" + 10 * (190 * "a" + "/") + " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for _ in range(30):
+            self.http.send(50 * request)
+            for _ in range(50):
+                self.assertEqual(self.http.read_answer().status, 404)
+        self.assertGreater(self.metric('airlock_server_log_lines_dropped_total{log="access"}'), 0)
+        status, seconds = self.stop_server()
+        self.assertEqual(status, 0)
+        self.assertLess(seconds, 10)
+
+
+class ErrorLog(OperationsCase):
+    def prepare_store(self):
+        self.store = "redis://127.0.0.1:1?timeout=1s"
+
+    def test_a_kind_of_errors_has_10_lines_at_most(self):
+        for _ in range(25):
+            self.assertEqual(self.http.post("/v1/gates/g/admit", {"limit": 1}).status, 503)
+        self.await_said("airlock-server: store: ", 10)
+        self.assertEqual(self.stop_server()[0], 0)
+        self.assertEqual(self.said().count("airlock-server: store: "), 11)
+        self.assertIn("airlock-server: store: 15 more lines were suppressed\n", self.said())
+
+
+SAMPLE = re.compile(r'^([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*\})? (\S+)$')
+
+
+class Metrics(OperationsCase):
+    def read(self):
+        """Series by their text. Whoever breaks a rule of the format fails the test."""
+        types, series = {}, {}
+        text = self.http.ask("GET", "/metrics").body
+        self.assertTrue(text.endswith("\n"))
+        for line in text.splitlines():
+            if line.startswith("# TYPE "):
+                name, kind = line.split(" ")[2:]
+                self.assertNotIn(name, types)
+                types[name] = kind
+            elif not line.startswith("# HELP "):
+                self.assertRegex(line, SAMPLE)
+                name, labels, value = SAMPLE.match(line).groups()
+                family = name if name in types else re.sub(r"_(bucket|sum|count)$", "", name)
+                self.assertIn(family, types, line)
+                self.assertEqual(list(types)[-1], family, "families are not interleaved")
+                self.assertEqual(types[family] == "histogram", family != name, line)
+                self.assertEqual(types[family] == "counter", name.endswith("_total"), line)
+                self.assertNotIn(name + (labels or ""), series)
+                series[name + (labels or "")] = float(value)
+        if shutil.which("promtool"):
+            subprocess.run(["promtool", "check", "metrics"], input=text, text=True, timeout=LONG, check=True)
+        return series
+
+    def requests(self, route, method, status):
+        return self.read().get(f'airlock_server_requests_total{{route="{route}",method="{method}",status="{status}"}}', 0)
+
+    def test_requests_by_route_and_status(self):
+        admit = "/v1/gates/{gate}/admit"
+        self.admit("g")
+        for gate in range(5):
+            self.admit(f"other:{gate}", limit=0)
+        for path in range(5):
+            self.http.ask("GET", f"/none/{path}")
+        self.http.ask("GET", "/v1/gates/g")
+        self.assertEqual((self.requests(admit, "POST", "2xx"), self.requests(admit, "POST", "4xx")), (1, 5))
+        self.assertEqual((self.requests("none", "", "4xx"), self.requests("/v1/gates/{gate}", "GET", "2xx")), (5, 1))
+        series = self.read()
+        labels = f'{{route="{admit}",method="POST"'
+        buckets = [value for name, value in series.items() if name.startswith(f"airlock_server_request_seconds_bucket{labels}")]
+        self.assertEqual(buckets, sorted(buckets))
+        self.assertEqual((len(buckets), buckets[-1], series[f"airlock_server_request_seconds_count{labels}}}"]), (13, 6, 6))
+        self.assertGreater(series[f"airlock_server_request_seconds_sum{labels}}}"], 0)
+        self.assertFalse([name for name in series if "other" in name and "airlock_server" in name])
+
+    def test_what_waits_and_streams(self):
+        admit = "/v1/gates/{gate}/admit"
+        stream, waiter = self.client(), self.client()
+        stream.begin_stream("/v1/gates/g/admit", {})
+        self.assertEqual(stream.read_event()[0], "granted")
+        waiter.write_request("POST", "/v1/gates/g/admit", {"wait": "1h"})
+        self.await_metric("airlock_server_waiting_calls", 1)
+        self.assertEqual((self.metric("airlock_server_streams"), self.metric("airlock_server_connections")), (1, 3))
+        stream.close()
+        self.assertEqual(waiter.read_answer().status, 200)
+        self.await_metric("airlock_server_streams", 0)
+        self.assertEqual(self.metric("airlock_server_waiting_calls"), 0)
+        waiter.write_request("POST", "/v1/gates/g/admit", {"wait": "1h"})
+        self.await_metric("airlock_server_waiting_calls", 1)
+        waiter.close()
+        self.await_metric("airlock_server_waiting_calls", 0)
+        self.assertEqual((self.requests(admit, "POST", "2xx"), self.requests(admit, "POST", "gone")), (2, 1))
+        self.assertEqual(self.metric(f'airlock_server_request_seconds_count{{route="{admit}",method="POST"}}'), 1)
 
 
 if __name__ == "__main__":
