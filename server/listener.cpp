@@ -12,6 +12,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -32,8 +33,11 @@ constexpr std::size_t kMaxConnections = 10'000;
 
 constexpr std::size_t kUsualGroups = 16;
 
-constexpr const char* kTooMany =
+constexpr std::string_view kTooMany =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: "
+    "close\r\n\r\n";
+constexpr std::string_view kTooManyOfOne =
+    "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: "
     "close\r\n\r\n";
 
 asio::ip::tcp::endpoint to_tcp(const asio::generic::stream_protocol::endpoint& generic) {
@@ -177,36 +181,49 @@ void Listener::close() {
 
 void Listener::accept() {
   Loop& to = next_loop_();
-  acceptor_.async_accept(to.context(),
-                         [this, &to](const error_code& error, Protocol::socket socket) {
-                           if (error == asio::error::operation_aborted || !acceptor_.is_open())
-                             return;
-                           if (!error) {
-                             take(to, std::move(socket));
-                             return accept();
-                           }
-                           // No more descriptors, most likely; those who wait to be accepted wait on.
-                           pause_.expires_after(std::chrono::milliseconds(100));
-                           pause_.async_wait([this](const error_code& cancelled) {
-                             if (!cancelled) accept();
-                           });
-                         });
+  acceptor_.async_accept(
+      to.context(), [this, &to](const error_code& error, Protocol::socket socket) {
+        if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
+        if (!error) {
+          take(to, std::move(socket));
+          return accept();
+        }
+        // No more descriptors, most likely; those who wait to be accepted wait on.
+        loop_.shared().operations.errors.report("accept", text() + ": " + error.message());
+        pause_.expires_after(std::chrono::milliseconds(100));
+        pause_.async_wait([this](const error_code& cancelled) {
+          if (!cancelled) accept();
+        });
+      });
+}
+
+// With TLS nothing can be said before the handshake, and gRPC has other words.
+void Listener::refuse(Protocol::socket& socket, std::string_view answer) const {
+  if (endpoint_.kind == Endpoint::Kind::tls || endpoint_.is_grpc) return;
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(answer.data(), answer.size()), ignored);
 }
 
 void Listener::take(Loop& to, Protocol::socket socket) {
   error_code ignored;
+  Operations& operations = loop_.shared().operations;
   if (loop_.shared().connections >= kMaxConnections) {
-    if (endpoint_.kind == Endpoint::Kind::tls) return;
-    socket.non_blocking(true, ignored);
-    if (!endpoint_.is_grpc)
-      socket.write_some(asio::buffer(kTooMany, std::char_traits<char>::length(kTooMany)), ignored);
-    return;
+    ++operations.refused_connections;
+    operations.errors.report("connections", "10 000 are open; another was refused");
+    return refuse(socket, kTooMany);
+  }
+  Peer peer = peer_of(socket, endpoint_);
+  if (!loop_.config().proxies.is_trusted(peer)) {
+    const auto ticket = operations.caps.take(peer.address, AddressCaps::Kind::connections);
+    if (!ticket) return refuse(socket, kTooManyOfOne);
+    peer.counted = *ticket;
   }
   if (endpoint_.kind != Endpoint::Kind::unix)
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   const auto moved = std::make_shared<Protocol::socket>(std::move(socket));
   const auto begin_as = endpoint_.kind == Endpoint::Kind::tls ? begin_tls : begin_plain;
-  to.post([begin_as, &to, moved, peer = peer_of(*moved, endpoint_), &handlers = handlers_,
+  to.post([begin_as, &to, moved, peer = std::move(peer), &handlers = handlers_,
            is_grpc = endpoint_.is_grpc]() mutable {
     begin_as(to, std::move(*moved), std::move(peer), is_grpc, handlers);
   });

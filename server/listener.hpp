@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "grpc/call.hpp"
 #include "http/exchange.hpp"
@@ -45,6 +46,7 @@ class Listener {
   void open_tcp();
   void open_unix();
   void accept();
+  void refuse(Protocol::socket& socket, std::string_view answer) const;
   void take(Loop& to, Protocol::socket socket);
 
   Loop& loop_;

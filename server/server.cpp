@@ -83,12 +83,11 @@ void Server::await_end() {
 
 // `done` is called when the last loop has let go of it.
 void Server::apply(const ConfigPtr& config, const std::function<void()>& done) {
-  AccessLog::Target log = AccessLog::open(config->log);
+  shared_.operations.access.use(AccessLog::open(config->log));
   const std::shared_ptr<void> all_have_it(nullptr, [done](void*) { done(); });
   for (const auto& loop : loops_) {
     loop->post([&loop, config, all_have_it] { loop->set_config(config); });
   }
-  shared_.operations.access.use(std::move(log));
 }
 
 void Server::reopen_log() {

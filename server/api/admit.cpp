@@ -8,6 +8,7 @@
 #include "api/visit.hpp"
 #include "config/config.hpp"
 #include "http/loop.hpp"
+#include "operations/address_caps.hpp"
 
 namespace airlock::server {
 namespace {
@@ -116,7 +117,10 @@ void admit(Api& api, const ExchangePtr& exchange, const Places& places) {
   AdmitCall call = read_call(*exchange, places);
   const bool is_held = call.is_stream || (call.wait > Duration(0) && call.name.empty());
   if (is_held) call.hold = Hold::bound;  // To this server, until its client has it.
-  if (is_held || call.wait > Duration(0)) return Visit::start(api, exchange, std::move(call));
+  if (is_held || call.wait > Duration(0)) {
+    take_waiting_place(*exchange);
+    return Visit::start(api, exchange, std::move(call));
+  }
   answer_by(api, exchange,
             [&api, &loop = exchange->loop(), call = std::move(call)](const Store& /*store*/) {
               return admit_once(api, loop, call);

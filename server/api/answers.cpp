@@ -105,6 +105,7 @@ Response failure_response() {
   } catch (const Rejection& rejection) {
     Response response = problem(rejection.status, rejection.detail, rejection.field);
     if (rejection.status == 401) add_challenge(response, !rejection.field.empty());
+    if (rejection.status == 429) response.fields.emplace_back("Retry-After", "1");
     return response;
   } catch (const InvalidArgument& error) {
     return problem(400, error.what());

@@ -11,6 +11,7 @@
 #include "config/config.hpp"
 #include "dashboard/sampler.hpp"
 #include "http/loop.hpp"
+#include "operations/address_caps.hpp"
 #include "rights/require.hpp"
 
 namespace airlock::server {
@@ -151,6 +152,7 @@ std::string query_form(const std::vector<std::string_view>& known) {
 
 void dispatch(Api& api, const ExchangePtr& exchange) {
   const Request& request = exchange->request();
+  count_request(*exchange);
   refuse_rebound(request, exchange->loop().config().hosts);
   const auto* const route = std::find_if(kRoutes.begin(), kRoutes.end(), [&](const Route& each) {
     return each.method == request.method && matches(each.path, request.path);

@@ -1,6 +1,7 @@
-#include <atomic>
+#include <functional>
 #include <sstream>
 
+#include "airlock/error.hpp"
 #include "airlock/metrics.hpp"
 #include "api/answers.hpp"
 #include "api/api.hpp"
@@ -22,6 +23,19 @@ auto asked_gates(const Exchange& exchange) {
   return [match, grants = exchange.peer().grants](std::string_view gate) {
     return glob_matches(match, gate) && grants->allows(Role::observe, gate);
   };
+}
+
+// False if the store does not answer.
+bool write_gates(const Store& store, const std::function<bool(std::string_view)>& include,
+                 std::ostream& out) {
+  std::ostringstream text;
+  try {
+    write_metrics(store, text, include);
+  } catch (const StoreError&) {
+    return false;
+  }
+  out << text.str();
+  return true;
 }
 
 }  // namespace
@@ -48,8 +62,8 @@ void metrics(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
       [&shared = api.shared, &counters = api.rate_limit_counters,
        include = asked_gates(*exchange)](const Store& store) {
         std::ostringstream text;
-        write_metrics(store, text, include);
-        write_server_metrics(shared, text);
+        const bool is_available = write_gates(store, include, text);
+        write_server_metrics(shared, is_available, text);
         counters.write(
             text, [&](std::string_view limit) { return include("rls:" + std::string(limit)); });
         return Response{.body = std::move(text).str(), .content_type = "text/plain; version=0.0.4"};

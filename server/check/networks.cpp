@@ -58,9 +58,11 @@ void Networks::add(const std::string& text) {
 
 bool Networks::has(const Peer& peer) const {
   if (!peer.address) return has_unix_ && peer.user.has_value();
-  const auto& address = peer.address;
-  return address->is_v4() ? any_contains(v4_, address->to_v4())
-                          : any_contains(v6_, address->to_v6());
+  return has(*peer.address);
+}
+
+bool Networks::has(const ip::address& address) const {
+  return address.is_v4() ? any_contains(v4_, address.to_v4()) : any_contains(v6_, address.to_v6());
 }
 
 std::optional<std::string> client_of(std::string_view address) {

@@ -21,6 +21,7 @@ class Networks {
   void add(const std::string& text);
 
   [[nodiscard]] bool has(const Peer& peer) const;
+  [[nodiscard]] bool has(const boost::asio::ip::address& address) const;
 
  private:
   bool has_unix_ = false;

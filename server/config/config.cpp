@@ -25,6 +25,7 @@ void read_server(TableReader& table, Config& config) {
   config.hosts.read(table);
   if (const auto threads = table.number("threads", 1, kMaxThreads))
     config.threads = static_cast<unsigned>(*threads);
+  config.proxies.read(table);
   config.socket_mode = table.choice("socket_mode", kSocketModes).value_or(kPrivateSocket);
   if (config.socket_mode != kPrivateSocket && config.rights.is_open())
     table.fail("socket_mode", "needs a [[principal]], or everybody who connects may do everything");

@@ -8,6 +8,7 @@
 #include "config/browser_hosts.hpp"
 #include "config/gate_rules.hpp"
 #include "dashboard/config.hpp"
+#include "operations/client_address.hpp"
 #include "operations/log_settings.hpp"
 #include "rights/rights.hpp"
 #include "rls/descriptors.hpp"
@@ -25,6 +26,7 @@ struct Config {
   std::optional<unsigned> threads = {};
   GateRules gates = {};
   LogSettings log = {};
+  TrustedProxies proxies = {};
   Rights rights = {};
   TlsContext tls = {};
   unsigned socket_mode = kPrivateSocket;  // Of Unix sockets. Wider needs rights.

@@ -279,6 +279,7 @@ void Connection::tell_end(End end) {
 void Connection::note(int status) {
   note_request(loop_, trace_, peer_, reader_->has_head() ? &reader_->request() : nullptr, status);
   trace_.counted = {};
+  trace_.tickets = {};
 }
 
 void Connection::close() {

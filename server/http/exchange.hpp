@@ -27,6 +27,9 @@ struct Peer {
   std::vector<std::string> certificate_names = {};       // Of a verified certificate.
   bool is_loopback = false;                              // TCP from this machine.
   std::optional<boost::asio::ip::address> address = {};  // None: a Unix socket.
+
+  std::shared_ptr<const void> counted =
+      {};  // Counts the connection for its address (address_caps.hpp).
 };
 
 // One request and its answer. Handlers get it on the loop of its connection and use it there alone. Each is answered once,

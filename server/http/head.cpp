@@ -36,6 +36,17 @@ bool is_name(std::string_view name, std::string_view expected) {
                     [](char a, char b) { return lower(a) == b; });
 }
 
+// A name that decides something, with underscores. A proxy looks for hyphens alone, and some servers take both.
+bool is_disguised(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames = {"content-length", "transfer-encoding",
+                                                      "x-forwarded-for", "x-real-ip"};
+  const auto is_same = [](char a, char b) { return (a == '_' ? '-' : lower(a)) == b; };
+  return name.find('_') != std::string_view::npos &&
+         std::any_of(kNames.begin(), kNames.end(), [&](std::string_view each) {
+           return std::equal(name.begin(), name.end(), each.begin(), each.end(), is_same);
+         });
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -152,6 +163,8 @@ HeadCheck check_head(std::string_view head) noexcept {
     if (colon == std::string_view::npos || !is_all(field.substr(0, colon), is_token)) {
       return bad("a field is NAME: VALUE");
     }
+    if (is_disguised(field.substr(0, colon)))
+      return bad("the name of this field has hyphens; some take an underscore for one");
     const HeadCheck taken = framing.take(field.substr(0, colon), trimmed(field.substr(colon + 1)));
     if (taken.status != 0) return taken;
   }

@@ -14,8 +14,10 @@ void note_request(Loop& loop, const RequestTrace& trace, const Peer& peer, const
   if (!trace.failure.empty())
     operations.errors.report(status == kInternalError ? "internal" : "store", trace.failure);
   if (!operations.access.is_on()) return;
+  const std::string client = trace.client ? trace.client->to_string() : "";
   operations.access.write({.principal = trace.is_identified ? peer.principal : std::string_view(),
                            .peer = peer.label,
+                           .client = client,
                            .method = request != nullptr ? request->method : "",
                            .path = request != nullptr ? request->path : "",
                            .status = status,

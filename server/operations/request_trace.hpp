@@ -1,9 +1,13 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <compare>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +54,9 @@ struct RequestTrace {
   bool is_stream = false;
   std::size_t bytes = 0;  // Sent so far.
   Clock::time_point began = Clock::now();
-  Counted counted = {};  // As a call that waits, or as a stream.
+  Counted counted = {};                                     // As a call that waits, or as a stream.
+  std::optional<boost::asio::ip::address> client = {};      // Once it is known: client_address.hpp.
+  std::array<std::shared_ptr<const void>, 2> tickets = {};  // Of address_caps.hpp.
 };
 
 // The status of requests whose client went away before they were answered.

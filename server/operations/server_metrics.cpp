@@ -75,6 +75,16 @@ void write_latencies(std::ostream& out, const RouteTallies& tallies) {
   for (const auto& [route, tally] : tallies) write_latency(out, route, tally);
 }
 
+void write_refused(std::ostream& out, const Operations& operations) {
+  constexpr std::string_view kName = "airlock_server_refused_total";
+  const AddressCaps& caps = operations.caps;
+  write_family(out, "refused_total", "counter", "Connections and requests refused by a cap.");
+  out << kName << "{cap=\"connections\"} " << operations.refused_connections.load() << "\n"
+      << kName << "{cap=\"address_connections\"} " << caps.refused(AddressCaps::Kind::connections)
+      << "\n"
+      << kName << "{cap=\"address_places\"} " << caps.refused(AddressCaps::Kind::places) << "\n";
+}
+
 void write_logs(std::ostream& out, const Operations& operations) {
   write_family(
       out, "log_lines_dropped_total", "counter",
@@ -89,7 +99,10 @@ void write_logs(std::ostream& out, const Operations& operations) {
 
 }  // namespace
 
-void write_server_metrics(const Shared& shared, std::ostream& out) {
+void write_server_metrics(const Shared& shared, bool is_store_available, std::ostream& out) {
+  write_one(out, "store_available", "gauge",
+            "1 if the store has answered for this page; 0: the series of its gates are missing.",
+            is_store_available ? 1 : 0);
   write_one(out, "connections", "gauge", "Open connections of clients.", shared.connections.load());
   const Operations& operations = shared.operations;
   write_one(out, "waiting_calls", "gauge", "Calls that wait to be answered (long polls).",
@@ -98,6 +111,7 @@ void write_server_metrics(const Shared& shared, std::ostream& out) {
   const RouteTallies tallies = operations.tallies.sum();
   write_requests(out, tallies);
   write_latencies(out, tallies);
+  write_refused(out, operations);
   write_config(out, operations.config);
   write_logs(out, operations);
 }

@@ -154,6 +154,12 @@ class Checks(FileCase):
         self.refuses('gate = 5\n', 1, "gate", "[[gate]]")
         self.refuses('server = 5\n', 1, "server", "[server]")
         self.refuses('[server]\nlisten = "tcp:0.0.0.0:80"\n', 2, "server.listen", "is refused")
+        for proxies in ('"proxy"', '["10.0.0.1/33"]', '"10.0.0.1:80"', '"10.0.0"', '["unix", "::1/129"]'):
+            self.refuses(f"[server]\ntrusted_proxies = {proxies}\n", 2, "server.trusted_proxies", 'is neither "unix" nor an address')
+        self.refuses('[server]\nclient_header = "Forwarded"\n', 2, "server.client_header", "needs trusted_proxies")
+        self.refuses('[server]\ntrusted_proxies = "unix"\nclient_header = "X"\n', 3, "server.client_header", "one of X-F")
+        self.refuses('[log]\naccess = "on"\n', 2, "log.access", "one of off, text, json")
+        self.refuses('[log]\nfile = "access.log"\n', 2, "log.file", "begins with /")
 
     def test_a_file_that_cannot_be_read(self):
         for arguments in (["--config", "/nowhere/airlock.toml", "--check"], ["--check"]):

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import unittest
 
-from server_case import BINARY, LONG, ServerCase, eventually
+from server_case import BINARY, LONG, Client, ServerCase, eventually
 
 GATE = '[[gate]]\nmatch = "g"\nlimit = {limit}\nttl = "{ttl}"\n'
 
@@ -164,7 +164,7 @@ class AccessLog(OperationsCase):
 
         def read():
             with open(path or self.log, encoding="ascii") as file:
-                return file.read().splitlines()
+                return [line for line in file if line.endswith("\n")]
 
         self.assertTrue(eventually(lambda: len(read()) >= count), read())
         self.assertEqual(len(read()), count)
@@ -220,7 +220,7 @@ class AccessLog(OperationsCase):
 
     def written(self):
         with open(self.log, encoding="ascii") as file:
-            return [json.loads(line) for line in file]
+            return [json.loads(line) for line in file if line.endswith("\n")]
 
     def admits(self):
         return [each for each in self.written() if each["path"].endswith("/admit")]
@@ -254,13 +254,11 @@ class AccessLog(OperationsCase):
 
     def test_it_can_be_turned_on_and_off(self):
         self.reload(OperationsCase.CONFIG, 2)
-        before = len(self.written())
         self.http.ask("GET", "/live")
         self.reload(self.CONFIG, 3)
         self.http.ask("GET", "/ready")
-        self.assertTrue(eventually(lambda: self.written()[-1]["path"] == "/ready"))
+        self.assertTrue(eventually(lambda: "/ready" in [each["path"] for each in self.written()]))
         self.assertNotIn("/live", [each["path"] for each in self.written()])
-        self.assertGreater(before, 0)
 
 
 class TextLog(OperationsCase):
@@ -293,6 +291,7 @@ class ErrorLog(OperationsCase):
         for _ in range(25):
             self.assertEqual(self.http.post("/v1/gates/g/admit", {"limit": 1}).status, 503)
         self.await_said("airlock-server: store: ", 10)
+        self.assertEqual(self.metric("airlock_server_store_available"), 0)
         self.assertEqual(self.stop_server()[0], 0)
         self.assertEqual(self.said().count("airlock-server: store: "), 11)
         self.assertIn("airlock-server: store: 15 more lines were suppressed\n", self.said())
@@ -338,6 +337,7 @@ class Metrics(OperationsCase):
             self.http.ask("GET", f"/none/{path}")
         self.http.ask("GET", "/v1/gates/g")
         self.assertEqual((self.requests(admit, "POST", "2xx"), self.requests(admit, "POST", "4xx")), (1, 5))
+        self.assertEqual(self.metric("airlock_server_store_available"), 1)
         self.assertEqual((self.requests("none", "", "4xx"), self.requests("/v1/gates/{gate}", "GET", "2xx")), (5, 1))
         series = self.read()
         labels = f'{{route="{admit}",method="POST"'
@@ -365,6 +365,131 @@ class Metrics(OperationsCase):
         self.await_metric("airlock_server_waiting_calls", 0)
         self.assertEqual((self.requests(admit, "POST", "2xx"), self.requests(admit, "POST", "gone")), (2, 1))
         self.assertEqual(self.metric(f'airlock_server_request_seconds_count{{route="{admit}",method="POST"}}'), 1)
+
+
+class Clients(OperationsCase):
+    """Whose request it is. The access log says whom the server takes for the client."""
+    CONFIG = '[log]\naccess = "json"\n[server]\n{proxies}\n'
+    UNIX = 'trusted_proxies = ["unix", "10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.9"]\n'
+
+    def start_server(self, *arguments):
+        self.CONFIG = Clients.CONFIG.format(proxies=self.UNIX)
+        return super().start_server("--listen", "tcp:127.0.0.1:0", "--threads", "1", *arguments)
+
+    def client_of(self, *fields, http=None):
+        """`fields`: lines of the head."""
+        http = http or self.http
+        http.send("GET /live HTTP/1.1\r\nHost: localhost\r\n" + "".join(f"{field}\r\n" for field in fields) + "\r\n")
+        self.assertEqual(http.read_answer().status, 200)
+        while True:
+            record = json.loads(self.server.stdout.readline())
+            if record["path"] == "/live":
+                return record["client"]
+
+    def tcp(self):
+        self.clients.append(Client(("127.0.0.1", int(re.search(r"127\.0\.0\.1:(\d+)", self.listens)[1]))))
+        return self.clients[-1]
+
+    def test_x_forwarded_for(self):
+        for hops, client in {
+                "192.0.2.1": "192.0.2.1", "6.6.6.6, 192.0.2.1": "192.0.2.1", "6.6.6.6,192.0.2.1 ": "192.0.2.1",
+                "192.0.2.1:4711": "192.0.2.1", "2001:db8::1": "2001:db8::1", "[2001:db8::1]:4711": "2001:db8::1",
+                "::ffff:192.0.2.1": "192.0.2.1", "6.6.6.6, 192.0.2.1, 10.1.2.3, 192.0.2.9": "192.0.2.1",
+                "192.0.2.1, 2001:db8:ffff:1::1": "192.0.2.1", "10.0.0.1, 10.0.0.2": "10.0.0.1", "192.0.2.1, nonsense": None,
+                "192.0.2.1, nonsense, 10.0.0.1": "10.0.0.1", "fe80::1%1": None, "1.2.3": None, "01.2.3.4": None, "": None,
+                "192.0.2.1,": None, "[2001:db8::1": None}.items():
+            self.assertEqual(self.client_of(f"X-Forwarded-For: {hops}"), client, hops)
+        self.assertEqual(self.client_of("X-Forwarded-For: 192.0.2.2", "x-forwarded-for: 192.0.2.1"), "192.0.2.1")
+        self.assertIsNone(self.client_of("Forwarded: for=192.0.2.1", "X-Real-IP: 192.0.2.1"))
+
+    def test_other_headers(self):
+        self.reload(self.CONFIG + 'client_header = "Forwarded"\n', 2)
+        for element, client in {
+                "for=192.0.2.1": "192.0.2.1", "proto=https; For=\"192.0.2.1:99\";by=10.0.0.1": "192.0.2.1",
+                "for=6.6.6.6, for=\"[2001:db8::1]:4711\"": "2001:db8::1", "for=192.0.2.1, for=10.0.0.1": "192.0.2.1",
+                "for=\"6.6.6.6, for=192.0.2.1": "192.0.2.1", "for=unknown": None, "for=_x": None, "by=192.0.2.1": None,
+                "proto=https": None}.items():
+            self.assertEqual(self.client_of(f"Forwarded: {element}"), client, element)
+        self.reload(self.CONFIG + 'client_header = "X-Real-IP"\n', 3)
+        self.assertEqual(self.client_of("X-Real-IP: 192.0.2.1"), "192.0.2.1")
+        self.assertIsNone(self.client_of("X-Forwarded-For: 192.0.2.1"))
+
+    def test_of_peers_that_are_not_trusted(self):
+        self.assertEqual(self.client_of("X-Forwarded-For: 192.0.2.1", http=self.tcp()), "127.0.0.1")
+        self.reload(self.CONFIG.replace('"unix"', '"127.0.0.1"'), 2)
+        self.assertIsNone(self.client_of("X-Forwarded-For: 192.0.2.1"))
+        self.assertEqual(self.client_of("X-Forwarded-For: 192.0.2.1", http=self.tcp()), "192.0.2.1")
+
+    def test_names_with_an_underscore_are_refused(self):
+        """Some servers behind a proxy take X_Forwarded_For for what the proxy has written."""
+        self.assertIsNone(self.client_of("Other_Name: 6.6.6.6"))
+        for name in ("X_Forwarded_For", "x_real-ip"):
+            http = self.client()
+            http.send(f"GET /live HTTP/1.1\r\nHost: localhost\r\n{name}: 6.6.6.6\r\n\r\n")
+            answer = http.read_answer()
+            self.assertEqual(answer.status, 400)
+            self.assertIn("underscore", answer.json["detail"])
+
+
+class Caps(OperationsCase):
+    CONFIG = '[server]\ntrusted_proxies = ["unix"]\n' + OperationsCase.CONFIG
+
+    def wait_from(self, address, stream=False):
+        """A client that waits, once it does, or its refusal."""
+        client = self.client()
+        waiting = self.metric("airlock_server_waiting_calls"), self.metric("airlock_server_streams")
+        fields = {"Accept": "text/event-stream"} if stream else {}
+        client.write_request("POST", "/v1/gates/g/admit", {"wait": "1h"}, X_Forwarded_For=address, **fields)
+
+        def is_decided():
+            client.socket.setblocking(False)
+            try:
+                client.read_some()
+            except BlockingIOError:
+                pass
+            finally:
+                client.socket.settimeout(LONG)
+            now = self.metric("airlock_server_waiting_calls"), self.metric("airlock_server_streams")
+            return client.unread or now != waiting
+
+        self.assertTrue(eventually(is_decided))
+        return client
+
+    def expect_refused(self, address):
+        answer = self.wait_from(address).read_answer()
+        self.assertEqual((answer.status, answer.fields["retry-after"]), (429, "1"))
+        self.assertIn("one address may have 64 calls that wait", answer.json["detail"])
+
+    def test_places_of_one_address(self):
+        self.admit("g")
+        waiting = [self.wait_from("192.0.2.1", stream=number % 2 == 0) for number in range(64)]
+        self.expect_refused("192.0.2.1")
+        self.expect_refused("6.6.6.6, 192.0.2.1")
+        self.assertEqual(self.metric('airlock_server_refused_total{cap="address_places"}'), 2)
+        self.assertEqual(self.show("g")["waiting"], 64)  # Nobody was evicted, and who was refused has no place.
+        self.assertEqual(self.http.post("/v1/gates/g/admit", {}, X_Forwarded_For="192.0.2.1").json["reason"], "full")
+        self.wait_from("192.0.2.2").socket.setblocking(False)
+        self.await_waiting("g", 65)
+        waiting[5].close()
+        self.await_waiting("g", 64)
+        self.wait_from("192.0.2.1")
+        self.await_waiting("g", 65)
+        self.expect_refused("192.0.2.1")
+
+    def test_ipv6_counts_by_64_bits(self):
+        self.admit("g")
+        for number in range(64):
+            self.wait_from(f"2001:db8:0:1:{number:x}::1")
+        self.await_waiting("g", 64)
+        self.expect_refused("2001:db8:0:1:ffff::")
+        self.wait_from("2001:db8:0:2::1")
+        self.await_waiting("g", 65)
+
+    def test_unix_sockets_and_loopback_are_not_counted(self):
+        self.admit("g")
+        for number in range(70):
+            self.wait_from(("", "127.0.0.1", "::1")[number % 3])
+        self.await_waiting("g", 70)
 
 
 if __name__ == "__main__":
