@@ -6,6 +6,7 @@
 #include "api/fields.hpp"
 #include "gate_json.hpp"
 #include "http/exchange.hpp"
+#include "operations/come_back.hpp"
 
 namespace airlock::server {
 namespace {
@@ -96,6 +97,12 @@ Response refused_response(const Refused& refused, std::span<const Rate> rates) {
   if (refused.retry_after != kForever)
     response.fields.emplace_back("Retry-After", whole_seconds(refused.retry_after));
   add_rate_fields(response, rates, refused.rate);
+  return response;
+}
+
+Response stopping_response() {
+  Response response = problem(503, "the server is stopping");
+  response.fields.emplace_back("Retry-After", whole_seconds(come_back_after()));
   return response;
 }
 

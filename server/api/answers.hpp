@@ -29,6 +29,9 @@ void add_rate_fields(Response& response, std::span<const Rate> rates, const Rate
 [[nodiscard]] Response json_response(int status, const OrderedJson& json);
 [[nodiscard]] Response refused_response(const Refused& refused, std::span<const Rate> rates);
 
+// 503: the server stops, and when to ask again.
+[[nodiscard]] Response stopping_response();
+
 // The exception that is being handled, as a problem: Rejection, InvalidArgument, StoreError, or a mistake of the server.
 [[nodiscard]] Response failure_response();
 

@@ -162,7 +162,7 @@ void dispatch(Api& api, const ExchangePtr& exchange) {
   route->role == Role::none ? exchange->set_caller({}, nullptr) : authenticate(*exchange);
   exchange->trace().is_identified = true;
   if (api.shared.is_draining && request.path.starts_with("/v1/")) {
-    return exchange->answer(problem(503, "the server is stopping"));
+    return exchange->answer(stopping_response());
   }
   const Places places = places_of(route->path, request.path);
   check_role(*exchange, *route, places);

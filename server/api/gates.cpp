@@ -75,7 +75,7 @@ void live(Api& /*api*/, const ExchangePtr& exchange, const Places& /*places*/) {
 }
 
 void ready(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
-  exchange->answer(api.shared.is_draining ? problem(503, "the server is stopping")
+  exchange->answer(api.shared.is_draining ? stopping_response()
                                           : json_response(200, {{"status", "ready"}}));
 }
 

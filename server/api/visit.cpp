@@ -223,7 +223,7 @@ void Visit::depart() {
 }
 
 void Visit::say_draining(const char* event) {
-  if (!is_streaming_) return exchange_->answer(problem(503, "the server is stopping"));
+  if (!is_streaming_) return exchange_->answer(stopping_response());
   exchange_->send_event(event, OrderedJson{{"reason", "draining"}}.dump());
   exchange_->end_stream();
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "loop.hpp"
+#include "operations/come_back.hpp"
 
 namespace airlock::server {
 namespace {
@@ -255,7 +256,7 @@ void Connection::on_flushed() {
   if (state_ == State::closing) return linger();
   if (state_ == State::reading) {
     if (reader_ == nullptr) set_deadline(kIdle);
-    if (loop_.shared().is_draining && reader_ == nullptr) return close();
+    if (loop_.shared().is_draining && reader_ == nullptr) return drain();
     if (unread_.empty()) unread_.shrink_to_fit();
     unsent_.shrink_to_fit();
   }
@@ -311,7 +312,13 @@ void Connection::tick(TimePoint now) {
 }
 
 void Connection::drain() {
-  if (state_ == State::reading && unsent_.empty()) return close();
+  const auto is_idle = [this] {
+    return state_ == State::reading && reader_ == nullptr && unsent_.empty();
+  };
+  if (is_idle()) on_input();  // What has come already is answered.
+  if (is_idle()) return close();
+  if (state_ == State::streaming && ended_ != nullptr)
+    unsent_ += "retry: " + std::to_string(come_back_after().count()) + "\n\n";
   tell_end(End::drained);
 }
 

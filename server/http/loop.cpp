@@ -1,5 +1,7 @@
 #include "loop.hpp"
 
+#include <pthread.h>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <ctime>
@@ -22,6 +24,7 @@ Loop::Loop(Shared& shared, std::shared_ptr<const Config> config)
 Loop::~Loop() { shared_.operations.tallies.remove(tally_); }
 
 void Loop::run() {
+  pthread_setname_np(pthread_self(), "airlock-loop");
   tick();
   context_.run();
 }
@@ -52,6 +55,7 @@ void Loop::drain() {
 
 void Loop::tick() {
   const auto now = std::chrono::steady_clock::now();
+  ticked_at_ = now;
   for_each_connection([now](LoopConnection& connection) { connection.tick(now); });
   timer_.expires_after(kTick);
   timer_.async_wait([this](const boost::system::error_code& error) {

@@ -57,6 +57,11 @@ class Loop {
   void add(LoopConnection& connection);
   void remove(LoopConnection& connection);
 
+  // Whether it has run what it had to do at some time after `since`. From any thread.
+  [[nodiscard]] bool has_run_since(std::chrono::steady_clock::time_point since) const noexcept {
+    return ticked_at_.load() >= since;
+  }
+
   // Ends what is idle, streams or waits, and after that each connection once its answer is written.
   void drain();
 
@@ -72,6 +77,7 @@ class Loop {
 
   Shared& shared_;
   RequestTally tally_;
+  std::atomic<std::chrono::steady_clock::time_point> ticked_at_ = std::chrono::steady_clock::now();
   std::shared_ptr<const Config> config_;
   std::unordered_set<LoopConnection*> connections_;
   std::chrono::sys_seconds date_second_{};

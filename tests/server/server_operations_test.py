@@ -492,5 +492,64 @@ class Caps(OperationsCase):
         self.await_waiting("g", 70)
 
 
+class Drain(OperationsCase):
+    def read_all(self, client):
+        while client.read_some():
+            pass
+        return client.unread.decode()
+
+    def test_probes_streams_and_calls_that_wait(self):
+        holder = self.client()
+        holder.begin_stream("/v1/gates/g/admit", {})
+        self.assertEqual(holder.read_event()[0], "granted")
+        streams, waiters = [self.client() for _ in range(4)], [self.client() for _ in range(4)]
+        for client in streams:
+            client.begin_stream("/v1/gates/g/admit", {"wait": "1h"})
+        for client in waiters:
+            client.write_request("POST", "/v1/gates/g/admit", {"wait": "1h"})
+        self.await_waiting("g", 8)
+        # A client that does not read its answers keeps the server from ending meanwhile.
+        slow = self.client()
+        slow.socket.setblocking(False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                slow.socket.send(100 * b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        probe, idle = self.client(), self.client()
+        probe.send("GET /ready HT")
+        self.assertEqual(idle.ask("GET", "/ready").status, 200)
+        self.server.send_signal(signal.SIGTERM)
+        self.assertEqual(idle.read_some(), False)
+        probe.send("TP/1.1\r\nHost: localhost\r\n\r\n")
+        ready = probe.read_answer()
+        self.assertEqual((ready.status, ready.json["detail"]), (503, "the server is stopping"))
+        self.assertIn(int(ready.fields["retry-after"]), range(1, 6))
+        self.assertEqual(self.client().ask("GET", "/live").status, 200)
+        refused = self.client().post("/v1/gates/g/admit", {})
+        self.assertEqual(refused.status, 503)
+        self.assertIn(int(refused.fields["retry-after"]), range(1, 6))
+        delays = [re.findall(r"^retry: (\d+)$", self.read_all(client), re.MULTILINE) for client in [holder, *streams]]
+        self.assertEqual([len(each) for each in delays], 5 * [1], delays)
+        self.assertTrue(all(1000 <= int(delay) <= 5000 for [delay] in delays), delays)
+        self.assertGreater(len({delay for [delay] in delays}), 1)
+        answers = [client.read_answer() for client in waiters]
+        # One of them may have been granted what the holder gave back.
+        self.assertTrue({answer.status for answer in answers} <= {200, 503}, answers)
+        self.assertTrue(all("retry-after" in answer.fields for answer in answers if answer.status == 503), answers)
+        slow.close()
+        self.assertEqual(self.server.wait(LONG), 0)
+
+    def test_requests_that_are_on_the_way_are_answered(self):
+        clients = [self.client() for _ in range(30)]
+        for client in clients:
+            self.assertEqual(client.ask("GET", "/live").status, 200)
+        self.server.send_signal(signal.SIGSTOP)
+        for client in clients:
+            client.write_request("GET", "/live")
+        self.server.send_signal(signal.SIGTERM)
+        self.server.send_signal(signal.SIGCONT)
+        self.assertEqual([client.read_answer().status for client in clients], 30 * [200])
+        self.assertEqual(self.server.wait(LONG), 0)
+
+
 if __name__ == "__main__":
     unittest.main()
