@@ -129,7 +129,11 @@ Listener::Listener(Loop& loop, Endpoint endpoint, std::function<Loop&()> next_lo
       handlers_(handlers),
       acceptor_(loop.context()),
       pause_(loop.context()) {
-  endpoint_.kind == Endpoint::Kind::unix ? open_unix() : open_tcp();
+  if (endpoint_.descriptor >= 0) {
+    adopt();
+  } else {
+    endpoint_.kind == Endpoint::Kind::unix ? open_unix() : open_tcp();
+  }
   error_code error;
   acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (error) fail("listen", error.value());
@@ -170,6 +174,16 @@ void Listener::open_unix() {
   has_path_ = true;
   if (endpoint_.mode != kPrivateSocket && chmod(endpoint_.path.c_str(), endpoint_.mode) != 0)
     fail("chmod", errno);
+}
+
+void Listener::adopt() {
+  const bool is_unix = endpoint_.kind == Endpoint::Kind::unix;
+  const int family = is_unix                                         ? AF_UNIX
+                     : endpoint_.host.find(':') != std::string::npos ? AF_INET6
+                                                                     : AF_INET;
+  error_code error;
+  acceptor_.assign(Protocol(family, 0), endpoint_.descriptor, error);
+  if (error) fail("adopt", error.value());
 }
 
 void Listener::close() {

@@ -21,7 +21,8 @@ struct Handlers {
 };
 
 // Accepts at one endpoint, on the first loop, and gives each connection to the loop that `next_loop` names. A Unix socket has
-// the mode of its endpoint and is removed at the end; one that a server left behind is replaced, one that is in use is not.
+// the mode of its endpoint and is removed at the end; one that a server left behind is replaced, one that is in use is not. A
+// socket that was passed to the server is used as it is.
 class Listener {
  public:
   // StoreError if nothing can be accepted there.
@@ -45,6 +46,7 @@ class Listener {
   [[noreturn]] void fail(const char* what, int error) const;
   void open_tcp();
   void open_unix();
+  void adopt();
   void accept();
   void refuse(Protocol::socket& socket, std::string_view answer) const;
   void take(Loop& to, Protocol::socket socket);

@@ -1,4 +1,7 @@
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -11,6 +14,7 @@
 #include "airlock/version.hpp"
 #include "beside.hpp"
 #include "operations/signals.hpp"
+#include "operations/systemd.hpp"
 #include "options.hpp"
 #include "rights/bearer.hpp"
 #include "server.hpp"
@@ -36,6 +40,15 @@ std::string default_socket() {
 void prepare_signals() {
   block_signals();
   std::signal(SIGPIPE, SIG_IGN);
+}
+
+// Many systems allow 1024 descriptors unless a process asks for more.
+void raise_descriptor_limit() {
+  constexpr rlim_t kWanted = 16'384;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kWanted) return;
+  limit.rlim_cur = std::min(kWanted, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // Without what stands before the host: a password, maybe.
@@ -69,6 +82,25 @@ Endpoint listen_option(const std::string& text) {
   }
 }
 
+// What systemd passes is listened at in any case.
+std::vector<Endpoint> endpoints_of(const Arguments& arguments, const Config& config) {
+  std::vector<std::string> listen = arguments.listen.empty() ? config.listen : arguments.listen;
+  std::vector<Endpoint> endpoints;
+  if (!arguments.checks) endpoints = inherited_endpoints();
+  const bool is_passed = !endpoints.empty();
+  if (listen.empty() && !is_passed && !arguments.checks) listen.push_back(default_socket());
+  for (const std::string& each : listen) {
+    if (each != kInherited) {
+      endpoints.push_back(listen_option(each));
+      endpoints.back().mode = config.socket_mode;
+    } else if (!is_passed && !arguments.checks) {
+      throw InvalidArgument("--listen systemd: needs a socket unit that starts the server");
+    }
+  }
+  for (const Endpoint& endpoint : endpoints) check_exposure(endpoint, config);
+  return endpoints;
+}
+
 Options options_of(const Arguments& arguments) {
   Options options;
   options.config =
@@ -77,13 +109,7 @@ Options options_of(const Arguments& arguments) {
   const Config& config = *options.config;
   options.store = !arguments.store.empty() ? arguments.store : config.store.value_or("shm:");
   options.threads = arguments.threads != 0 ? arguments.threads : config.threads.value_or(0);
-  std::vector<std::string> listen = arguments.listen.empty() ? config.listen : arguments.listen;
-  if (listen.empty() && !arguments.checks) listen.push_back(default_socket());
-  for (const std::string& each : listen) {
-    options.listen.push_back(listen_option(each));
-    options.listen.back().mode = config.socket_mode;
-    check_exposure(options.listen.back(), config);
-  }
+  options.listen = endpoints_of(arguments, config);
   return options;
 }
 
@@ -97,6 +123,7 @@ int print_new_token() {
 
 int serve(const Options& options) {
   prepare_signals();
+  raise_descriptor_limit();
   Server server(options);
   std::cout << "airlock-server: listens at " << server.listens_at() << "; store "
             << shown_uri(options.store) << "; " << shown_rights(options.config->rights)
@@ -130,7 +157,7 @@ int run(int argc, char** argv) {
   app.add_option(
          "--listen", arguments.listen,
          "tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, with grpc:, grpc+tls: or grpc+unix: for "
-         "gRPC, also several times [as in FILE, else "
+         "gRPC, or systemd:, also several times [as in FILE, else "
          "unix:airlock.sock in the runtime directory]")
       ->type_name("WHERE");
   app.add_option("--threads", arguments.threads, "Event loops [one per processor]")

@@ -13,7 +13,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr const char* kForms =
-    "has to be tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, or for gRPC grpc:HOST:PORT, "
+    "has to be tcp:HOST:PORT, tls:HOST:PORT, unix:PATH or systemd:, or for gRPC grpc:HOST:PORT, "
     "grpc+tls:HOST:PORT or grpc+unix:PATH";
 
 asio::ip::address address_of(const std::string& text, const std::string& host) {
@@ -79,10 +79,9 @@ std::string endpoint_text(const Endpoint& endpoint) {
 
 void check_exposure(const Endpoint& endpoint, const Config& config) {
   const std::string where = endpoint_text(endpoint);
-  if (endpoint.kind == Endpoint::Kind::unix && endpoint.mode != kPrivateSocket &&
-      config.rights.is_open())
-    throw InvalidArgument(where +
-                          ": its mode lets others in, so airlock.toml needs a [[principal]]");
+  const bool is_wide = endpoint.kind == Endpoint::Kind::unix && endpoint.mode != kPrivateSocket;
+  if (is_wide && config.rights.is_open())
+    throw InvalidArgument(where + ": others may connect, so airlock.toml needs a [[principal]]");
   if (endpoint.kind != Endpoint::Kind::tls) return;
   if (!config.tls.is_set())
     throw InvalidArgument(where + ": needs certificate and key in [tls] of airlock.toml");

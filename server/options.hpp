@@ -21,6 +21,7 @@ struct Endpoint {
   std::string path = {};   // unix
   unsigned mode = kPrivateSocket;
   bool is_grpc = false;  // HTTP/2 from the first byte.
+  int descriptor = -1;  // Of a socket that listens already; -1: none.
 };
 
 inline constexpr unsigned kMaxThreads = 256;
@@ -41,5 +42,8 @@ struct Options {
 // InvalidArgument if strangers could come in there without a credential. A configuration that is loaded later has to pass
 // for each endpoint that is listened at.
 void check_exposure(const Endpoint& endpoint, const Config& config);
+
+// Stands for the sockets that systemd passes, and for a mistake where it passes none.
+inline constexpr const char* kInherited = "systemd:";
 
 }  // namespace airlock::server

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kDrain = 6s;      // For answers to be written,
 constexpr Duration kFlush = 2s;  // and then for leases to be given back.
-constexpr auto kTick = 1s;
+constexpr std::chrono::milliseconds kTick = 1s;
 
 bool is_local(const std::string& store) {
   return store.starts_with("memory:") || store.starts_with("shm:");
@@ -26,7 +26,8 @@ bool is_local(const std::string& store) {
 }  // namespace
 
 Server::Server(const Options& options)
-    : reload_(options.config_file, options.config, shared_.operations.config,
+    : listens_(options.listen),
+      reload_(options.config_file, options.config, shared_.operations.config,
               shared_.operations.errors,
               [this](const ConfigPtr& config, const std::function<void()>& done) {
                 apply(config, done);
@@ -63,7 +64,9 @@ void Server::run() {
   for (const auto& listener : listeners_) listener->start();
   std::vector<std::jthread> threads;
   for (const auto& loop : loops_) threads.emplace_back([&loop] { loop->run(); });
+  manager_.ready(status());
   await_end();
+  manager_.stopping();
   drain();
   for (const auto& loop : loops_) loop->stop();
   threads.clear();
@@ -72,17 +75,40 @@ void Server::run() {
 }
 
 void Server::await_end() {
+  const auto quarter = std::chrono::ceil<std::chrono::milliseconds>(manager_.watchdog() / 4);
+  const auto tick = quarter == 0ms ? kTick : std::min(quarter, kTick);
   while (true) {
-    const int caught = await_signal(kTick);
+    const int caught = await_signal(tick);
     if (caught == SIGTERM || caught == SIGINT) return;
-    if (caught == SIGHUP) reload_.run();
+    if (caught == SIGHUP) reload();
     if (caught == SIGUSR1) reopen_log();
     shared_.operations.errors.tick();
+    watch_loops();
   }
+}
+
+// A loop that hangs answers nobody: then systemd restarts the server.
+void Server::watch_loops() {
+  if (manager_.watchdog() == 0us) return;
+  const auto since =
+      std::chrono::steady_clock::now() - std::max<Duration>(manager_.watchdog() / 2, kTick);
+  const bool all_run = std::all_of(loops_.begin(), loops_.end(),
+                                   [&](const auto& loop) { return loop->has_run_since(since); });
+  if (all_run) return manager_.is_alive();
+  shared_.operations.errors.report("watchdog", "an event loop does not run");
+}
+
+std::string Server::status() const { return reload_.status() + "; listens at " + listens_at(); }
+
+void Server::reload() {
+  manager_.reloading();
+  reload_.run();
+  manager_.ready(status());
 }
 
 // `done` is called when the last loop has let go of it.
 void Server::apply(const ConfigPtr& config, const std::function<void()>& done) {
+  for (const Endpoint& endpoint : listens_) check_exposure(endpoint, *config);
   shared_.operations.access.use(AccessLog::open(config->log));
   const std::shared_ptr<void> all_have_it(nullptr, [done](void*) { done(); });
   for (const auto& loop : loops_) {

@@ -9,6 +9,7 @@
 #include "http/loop.hpp"
 #include "listener.hpp"
 #include "operations/reload.hpp"
+#include "operations/systemd.hpp"
 #include "options.hpp"
 
 namespace airlock::server {
@@ -30,9 +31,14 @@ class Server {
  private:
   void await_end();
   void apply(const ConfigPtr& config, const std::function<void()>& done);
+  void reload();
   void reopen_log();
+  void watch_loops();
+  [[nodiscard]] std::string status() const;
   void drain();
 
+  const std::vector<Endpoint> listens_;
+  ServiceManager manager_;
   Shared shared_;
   std::vector<std::unique_ptr<Loop>> loops_;
   std::unique_ptr<Api> api_;

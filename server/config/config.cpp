@@ -17,7 +17,7 @@ void read_server(TableReader& table, Config& config) {
   config.listen = table.texts("listen");
   for (const std::string& each : config.listen) {
     try {
-      (void)parse_endpoint(each);
+      if (each != kInherited) (void)parse_endpoint(each);
     } catch (const InvalidArgument& error) {
       table.fail("listen", error.what());
     }

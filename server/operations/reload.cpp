@@ -42,12 +42,19 @@ void Reload::run() {
     const ConfigPtr config = load_config(file_);
     apply_(config, [&status = status_, next = generation_ + 1] { status.loaded(next); });
     ++generation_;
+    has_failed_ = false;
     log_.say("reloaded: " + file_ + " is configuration " + std::to_string(generation_));
     say_what_needs_a_restart(*config);
   } catch (const InvalidArgument& error) {
+    has_failed_ = true;
     status_.failed();
     log_.say(std::string("not reloaded, nothing has changed: ") + error.what());
   }
+}
+
+std::string Reload::status() const {
+  return "configuration " + std::to_string(generation_) +
+         (has_failed_ ? ", the last reload failed" : "");
 }
 
 void Reload::say_what_needs_a_restart(const Config& config) {
@@ -58,6 +65,7 @@ void Reload::say_what_needs_a_restart(const Config& config) {
   };
   say("listen", config.listen != started_with_->listen);
   say("store", config.store != started_with_->store);
+  say("socket_mode", config.socket_mode != started_with_->socket_mode);
   say("threads", config.threads != started_with_->threads);
 }
 

@@ -35,12 +35,16 @@ class Reload {
 
   void run();
 
+  // A few words about the last one.
+  [[nodiscard]] std::string status() const;
+
  private:
   void say_what_needs_a_restart(const Config& config);
 
   const std::string file_;  // Empty: there is none.
   const ConfigPtr started_with_;
   std::uint64_t generation_ = 1;
+  bool has_failed_ = false;
   ConfigStatus& status_;
   ErrorLog& log_;
   const Apply apply_;

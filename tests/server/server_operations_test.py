@@ -139,6 +139,30 @@ class Reload(OperationsCase):
         self.assertEqual(seen, {(10, 100000000), (20, 200000000)})
 
 
+class ReloadOfRights(OperationsCase):
+    CONFIG = '[[principal]]\nname = "ann"\nusers = ["*"]\nadmit = "*"\nobserve = "*"\n'
+
+    def start_server(self, *arguments):
+        self.CONFIG = '[server]\nsocket_mode = "0666"\n' + ReloadOfRights.CONFIG
+        return super().start_server(*arguments)
+
+    def test_what_others_reach_keeps_rights(self):
+        for number, text in enumerate(("", "[server]\nthreads = 1\n"), start=1):
+            self.write_config(text)
+            self.server.send_signal(signal.SIGHUP)
+            self.await_metric("airlock_server_config_failed_reloads_total", number)
+        self.await_said("others may connect, so airlock.toml needs a [[principal]]", 2)
+        self.assertEqual(self.http.ask("PUT", "/v1/gates/g/limit", {"limit": 1}).status, 403)
+
+    def test_rights_count_for_the_next_request(self):
+        self.assertEqual(self.http.ask("PUT", "/v1/gates/g/limit", {"limit": 1}).status, 403)
+        self.reload(self.CONFIG + 'operate = "*"\n', 2)
+        self.assertEqual(self.http.ask("PUT", "/v1/gates/g/limit", {"limit": 1}).status, 204)
+        self.reload(ReloadOfRights.CONFIG, 3)
+        self.assertEqual(self.http.ask("PUT", "/v1/gates/g/limit", {"limit": 1}).status, 403)
+        self.await_said("server.socket_mode has changed")
+
+
 class ReloadWithoutAFile(ServerCase):
     def test_changes_nothing(self):
         self.server.send_signal(signal.SIGHUP)
