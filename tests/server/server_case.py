@@ -45,7 +45,11 @@ class Client:
         """`where`: the path of a Unix socket, or (host, port)."""
         self.socket = socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET)
         self.socket.settimeout(LONG)
-        self.socket.connect(where)
+        try:
+            self.socket.connect(where)
+        except OSError:
+            self.socket.close()
+            raise
         self.unread = b""
 
     def close(self):

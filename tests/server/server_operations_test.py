@@ -307,20 +307,6 @@ class TextLog(OperationsCase):
         self.assertLess(seconds, 10)
 
 
-class ErrorLog(OperationsCase):
-    def prepare_store(self):
-        self.store = "redis://127.0.0.1:1?timeout=1s"
-
-    def test_a_kind_of_errors_has_10_lines_at_most(self):
-        for _ in range(25):
-            self.assertEqual(self.http.post("/v1/gates/g/admit", {"limit": 1}).status, 503)
-        self.await_said("airlock-server: store: ", 10)
-        self.assertEqual(self.metric("airlock_server_store_available"), 0)
-        self.assertEqual(self.stop_server()[0], 0)
-        self.assertEqual(self.said().count("airlock-server: store: "), 11)
-        self.assertIn("airlock-server: store: 15 more lines were suppressed\n", self.said())
-
-
 SAMPLE = re.compile(r'^([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*\})? (\S+)$')
 
 
@@ -559,7 +545,7 @@ class Drain(OperationsCase):
         # One of them may have been granted what the holder gave back.
         self.assertTrue({answer.status for answer in answers} <= {200, 503}, answers)
         self.assertTrue(all("retry-after" in answer.fields for answer in answers if answer.status == 503), answers)
-        slow.close()
+        self.close_clients()
         self.assertEqual(self.server.wait(LONG), 0)
 
     def test_requests_that_are_on_the_way_are_answered(self):
@@ -572,6 +558,7 @@ class Drain(OperationsCase):
         self.server.send_signal(signal.SIGTERM)
         self.server.send_signal(signal.SIGCONT)
         self.assertEqual([client.read_answer().status for client in clients], 30 * [200])
+        self.close_clients()
         self.assertEqual(self.server.wait(LONG), 0)
 
 
