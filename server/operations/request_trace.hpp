@@ -20,7 +20,7 @@ struct Request;
 
 // The call of the server that answers a request, for metrics: static texts, so that their number is bounded.
 struct RouteName {
-  std::string_view method = "";
+  std::string_view method = {};
   std::string_view path = "none";  // No call: framing errors, unknown paths and methods.
 
   auto operator<=>(const RouteName&) const = default;
