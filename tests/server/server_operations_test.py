@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import unittest
@@ -497,9 +498,49 @@ class Caps(OperationsCase):
 
     def test_unix_sockets_and_loopback_are_not_counted(self):
         self.admit("g")
-        for number in range(70):
-            self.wait_from(("", "127.0.0.1", "::1")[number % 3])
-        self.await_waiting("g", 70)
+        for number in range(130):
+            self.wait_from(("", "127.0.0.1")[number % 2])
+        self.await_waiting("g", 130)
+
+
+def own_address():
+    """One of this machine that is not loopback, or nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("198.51.100.1", 9))
+        except OSError:
+            return None
+        address = probe.getsockname()[0]
+    return None if address.startswith("127.") else address
+
+
+@unittest.skipUnless(own_address() and shutil.which("openssl"), "this machine has loopback addresses only, or no openssl")
+class ConnectionCap(OperationsCase):
+    def start_server(self, *arguments):
+        key, certificate = os.path.join(self.dir, "key.pem"), os.path.join(self.dir, "certificate.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                        key, "-out", certificate, "-subj", "/CN=x", "-days", "2"], check=True, capture_output=True, timeout=LONG)
+        os.chmod(key, 0o600)
+        self.CONFIG = (f'[tls]\ncertificate = "{certificate}"\nkey = "{key}"\n'
+                       f'[[principal]]\nname = "a"\nusers = "*"\nobserve = "*"\ntokens = "sha256:{64 * "0"}"\n')
+        return super().start_server("--listen", f"tls:{own_address()}:0", *arguments)
+
+    def test_connections_of_one_address(self):
+        where = (own_address(), int(re.search(r"tls:[^ ]*:(\d+)", self.listens)[1]))
+        connected = []
+        for _ in range(256):
+            connected.append(Client(where))
+            self.clients.append(connected[-1])
+        self.await_metric("airlock_server_connections", 257)
+        with Client(where) as refused:
+            self.assertFalse(refused.read_some())
+        self.assertEqual(self.metric('airlock_server_refused_total{cap="address_connections"}'), 1)
+        self.assertEqual(self.metric("airlock_server_connections"), 257)  # Nobody was evicted.
+        connected[0].close()
+        self.await_metric("airlock_server_connections", 256)
+        self.clients.append(Client(where))
+        self.await_metric("airlock_server_connections", 257)
+        self.assertEqual(self.metric('airlock_server_refused_total{cap="address_connections"}'), 1)
 
 
 class Drain(OperationsCase):

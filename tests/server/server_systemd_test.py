@@ -161,11 +161,11 @@ class PassedSockets(ServerCase):
     def client(self):
         return None
 
-    def bind(self, address, kind=socket.SOCK_STREAM):
+    def bind(self, address, kind=socket.SOCK_STREAM, listens=True):
         self.passed.append(socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET, kind))
         self.addCleanup(self.passed[-1].close)
         self.passed[-1].bind(address)
-        if kind == socket.SOCK_STREAM:
+        if kind == socket.SOCK_STREAM and listens:
             self.passed[-1].listen()
         return self.passed[-1].getsockname()
 
@@ -222,8 +222,12 @@ class PassedSockets(ServerCase):
         self.expect_refused("needs certificate and key in [tls]", names="x:tls")
 
     def test_of_other_kinds_are_refused(self):
+        rule = "descriptor 3 of systemd: has to be a socket of ListenStream= with Accept=no"
         self.bind(os.path.join(self.dir, "passed.sock"), socket.SOCK_DGRAM)
-        self.expect_refused("descriptor 3 of systemd: has to be a socket of ListenStream= with Accept=no")
+        self.expect_refused(rule)
+        self.passed.clear()
+        self.bind(os.path.join(self.dir, "silent.sock"), listens=False)
+        self.expect_refused(rule)
 
 
 class Units(unittest.TestCase):
