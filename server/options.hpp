@@ -21,7 +21,7 @@ struct Endpoint {
   std::string path = {};   // unix
   unsigned mode = kPrivateSocket;
   bool is_grpc = false;  // HTTP/2 from the first byte.
-  int descriptor = -1;  // Of a socket that listens already; -1: none.
+  int descriptor = -1;   // Of a socket that listens already; -1: none.
 };
 
 inline constexpr unsigned kMaxThreads = 256;

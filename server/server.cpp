@@ -6,9 +6,9 @@
 #include <thread>
 #include <utility>
 
-#include "rls/grpc_calls.hpp"
 #include "airlock/error.hpp"
 #include "operations/signals.hpp"
+#include "rls/grpc_calls.hpp"
 
 namespace airlock::server {
 namespace {
