@@ -47,6 +47,10 @@ constexpr std::array kRoutes = {
     Route{"/v1/history", "GET", Role::observe, history},
     Route{"/", "GET", Role::none, page},
     Route{"/assets/{file}", "GET", Role::none, asset},
+    Route{"/room/{gate}", "GET", Role::none, room_page},
+    Route{"/room/{gate}/stream", "GET", Role::none, room_stream},
+    Route{"/room/{gate}/status", "GET", Role::none, room_status},
+    Route{"/room/{gate}/session", "DELETE", Role::none, end_room_session},
     Route{"/metrics", "GET", Role::observe, metrics},
     Route{"/live", "GET", Role::none, live},
     Route{"/ready", "GET", Role::none, ready},
@@ -153,7 +157,8 @@ std::string query_form(const std::vector<std::string_view>& known) {
 void dispatch(Api& api, const ExchangePtr& exchange) {
   const Request& request = exchange->request();
   count_request(*exchange);
-  refuse_rebound(request, exchange->loop().config().hosts);
+  // Rooms are for the browsers of any site; their cookies are of one host.
+  if (!request.path.starts_with("/room/")) refuse_rebound(request, exchange->loop().config().hosts);
   const auto* const route = std::find_if(kRoutes.begin(), kRoutes.end(), [&](const Route& each) {
     return each.method == request.method && matches(each.path, request.path);
   });

@@ -12,6 +12,7 @@
 #include "dashboard/sampler.hpp"
 #include "http/exchange.hpp"
 #include "rls/counters.hpp"
+#include "room/room_state.hpp"
 
 // The calls of the server: which path and method belong to which handler.
 
@@ -23,6 +24,7 @@ struct Api {
   Store store;
   bool is_local;  // Its steps never block.
   Shared& shared;
+  RoomState rooms{};
   Steps steps{is_local};
   rls::Counters rate_limit_counters = {};
   std::unique_ptr<Sampler> sampler = {};  // Never null while calls are answered.
@@ -78,6 +80,11 @@ void history(Api& api, const ExchangePtr& exchange,
              const Places& places);                                       // dashboard/dashboard.cpp
 void page(Api& api, const ExchangePtr& exchange, const Places& places);   // dashboard/dashboard.cpp
 void asset(Api& api, const ExchangePtr& exchange, const Places& places);  // dashboard/dashboard.cpp
+void room_page(Api& api, const ExchangePtr& exchange, const Places& places);    // room/room.cpp
+void room_stream(Api& api, const ExchangePtr& exchange, const Places& places);  // room/room.cpp
+void room_status(Api& api, const ExchangePtr& exchange, const Places& places);  // room/room.cpp
+void end_room_session(Api& api, const ExchangePtr& exchange,
+                      const Places& places);  // room/room.cpp
 void metrics(Api& api, const ExchangePtr& exchange, const Places& places);
 void live(Api& api, const ExchangePtr& exchange, const Places& places);
 void ready(Api& api, const ExchangePtr& exchange, const Places& places);

@@ -54,6 +54,7 @@ ConfigPtr load_config(const std::string& file) {
     config->descriptors.read(reader);
     reader.with("dashboard", [&config](TableReader& table) { config->dashboard.read(table); });
     reader.with("log", [&config](TableReader& table) { config->log.read(table); });
+    config->rooms.read(reader);
   });
   if (!config->rights.is_open()) check_writers(file);
   return config;

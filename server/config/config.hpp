@@ -13,6 +13,7 @@
 #include "rights/rights.hpp"
 #include "rls/descriptors.hpp"
 #include "tls/context.hpp"
+#include "room/room_rules.hpp"
 
 namespace airlock::server {
 
@@ -33,6 +34,7 @@ struct Config {
   rls::Descriptors descriptors = {};
   DashboardConfig dashboard = {};
   BrowserHosts hosts = {};
+  RoomRules rooms = {};
 };
 
 using ConfigPtr = std::shared_ptr<const Config>;

@@ -10,25 +10,12 @@
 namespace airlock::server {
 namespace {
 
-// Whether a store would take them together.
-void check_rates(TableReader& table, const std::vector<Rate>& rates) {
-  static const Store kStore = open_store("memory:");
-  try {
-    (void)kStore.admit({.gate = "check",
-                        .visitor = VisitorId::named("check"),
-                        .rates = rates,
-                        .mode = RateMode::peek});
-  } catch (const InvalidArgument& error) {
-    table.fail("rates", error.what());
-  }
-}
-
 GateRule read_rule(TableReader& table) {
   GateRule rule{.match = table.needed("match", table.text("match", 200))};
   if (const auto limit = table.number("limit", 1, kMaxLimit))
     rule.limit = static_cast<std::uint32_t>(*limit);
   rule.rates = table.rates("rates");
-  if (!rule.rates.empty()) check_rates(table, rule.rates);
+  check_rates(table, "rates", rule.rates);
   if (!rule.limit && rule.rates.empty())
     table.fail("match", "the gate needs a limit, or rates, or both");
   const auto ttl = table.duration("ttl", std::chrono::milliseconds(20), kMaxTtl);
@@ -55,6 +42,19 @@ const GateRule* GateRules::find(std::string_view gate) const {
     return glob_matches(rule.match, gate);
   });
   return found == rules_.end() ? nullptr : &*found;
+}
+
+void check_rates(TableReader& table, const char* key, const std::vector<Rate>& rates) {
+  if (rates.empty()) return;
+  static const Store kStore = open_store("memory:");
+  try {
+    (void)kStore.admit({.gate = "check",
+                        .visitor = VisitorId::named("check"),
+                        .rates = rates,
+                        .mode = RateMode::peek});
+  } catch (const InvalidArgument& error) {
+    table.fail(key, error.what());
+  }
 }
 
 bool glob_matches(const std::string& glob, std::string_view name) {

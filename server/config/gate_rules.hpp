@@ -40,6 +40,9 @@ class GateRules {
 // Whether the glob stands for the name.
 [[nodiscard]] bool glob_matches(const std::string& glob, std::string_view name);
 
+// Fails at the key unless a store would take the rates together.
+void check_rates(TableReader& table, const char* key, const std::vector<Rate>& rates);
+
 // The words that name an order, in bodies and in the configuration.
 [[nodiscard]] const std::vector<std::pair<std::string_view, Order>>& order_words();
 

@@ -6,10 +6,11 @@
 namespace airlock::server {
 
 std::string_view reason_phrase(int status) noexcept {
-  constexpr std::array<std::pair<int, std::string_view>, 21> kPhrases = {{
+  constexpr std::array<std::pair<int, std::string_view>, 22> kPhrases = {{
       {200, "OK"},
       {202, "Accepted"},
       {204, "No Content"},
+      {303, "See Other"},
       {400, "Bad Request"},
       {401, "Unauthorized"},
       {403, "Forbidden"},

@@ -27,6 +27,9 @@ patience = "30s"
 [[domain]]
 name = "example"
 headers = "draft"
+[[room]]
+gate = "room"
+limit = 1
 """
 
 
@@ -146,6 +149,12 @@ class OpenApi(ServerCase):
         self.admit("line", limit=1)
         for status, query in ((401, "gate=line"), (429, "gate=line&style=forward")):
             self.call("GET", "/check", status, query="?" + query)
+        self.call("GET", "/room/{gate}", 303, None, {"gate": "room"}.items())
+        self.call("GET", "/room/{gate}/status", 200, None, {"gate": "room"}.items())
+        self.call("GET", "/room/{gate}/stream", 403, None, {"gate": "room"}.items())
+        self.call("DELETE", "/room/{gate}/session", 204, None, {"gate": "room"}.items())
+        for path, method in (("/room/{gate}", "GET"), ("/room/{gate}/status", "GET"), ("/room/{gate}/session", "DELETE")):
+            self.call(method, path, 404, None, {"gate": "never"}.items())
         self.call("GET", "/v1/history", 200, query="?gates=g")
         self.call("GET", "/v1/me", 200)
         self.call("GET", "/v1/history", 400)
