@@ -11,6 +11,7 @@
 #include "config/config.hpp"
 #include "http/loop.hpp"
 #include "rights/require.hpp"
+#include "room/session.hpp"
 
 namespace airlock::server {
 namespace {
@@ -104,6 +105,22 @@ void check_gate(Api& api, const ExchangePtr& exchange, CheckCall call) {
             [call = std::move(call)](const Store& store) { return answer_to(store, call); });
 }
 
+// The path that the client of the proxy has asked for.
+std::string_view original_path(const Request& request) {
+  for (const char* const name : {"X-Forwarded-Uri", "X-Original-URI"}) {
+    const auto values = request.values(name);
+    if (values.size() == 1) return values.front();
+  }
+  return {};
+}
+
+void check_gate_of_room(Api& api, const ExchangePtr& exchange, const CheckCall& call,
+                        const Room& room) {
+  const RoomCheck style =
+      call.style == CheckStyle::forward ? RoomCheck::forward : RoomCheck::subrequest;
+  check_room(api, exchange, call.gate, room, style, original_path(exchange->request()));
+}
+
 }  // namespace
 
 void check(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
@@ -111,6 +128,8 @@ void check(Api& api, const ExchangePtr& exchange, const Places& /*places*/) {
   CheckCall call{.gate = gate_named(query[0]), .style = style_of(query[1])};
   require(*exchange, Role::admit, call.gate);
   call.config = exchange->loop().config_pointer();
+  if (const Room* const room = call.config->rooms.find(call.gate.view()))
+    return check_gate_of_room(api, exchange, call, *room);
   call.rule = rule_of(*call.config, call.gate);
   check_gate(api, exchange, std::move(call));
 }

@@ -30,6 +30,12 @@ ttl = "2s"
 keys = "room.keys"
 
 [[room]]
+gate = "fast"
+limit = 1
+ttl = "8s"
+keys = "room.keys"
+
+[[room]]
 gate = "fixed"
 limit = 1
 ttl = "3s"
@@ -369,6 +375,99 @@ class Sessions(RoomCase):
         await_state(client, "admitted")
         remaining = self.show("shop")["holders"][0]["remaining_seconds"]
         self.assertTrue(0 < remaining <= 30, remaining)
+
+
+class Checks(RoomCase):
+    """What proxies ask for every request."""
+
+    def check(self, visitor, query="", **fields):
+        answer = visitor.client.ask("GET", f"/check?gate={visitor.gate}{query}", Cookie=visitor.cookie or "x=y", **fields)
+        visitor.take_cookie(answer.fields)
+        return answer
+
+    def test_a_visitor_with_a_pass_is_in(self):
+        visitor = self.admitted()
+        answer = self.check(visitor)
+        self.assertEqual((answer.status, answer.fields["airlock-status"]), (204, "admitted"))
+        self.assertNotIn("set-cookie", answer.fields)
+
+    def test_others_have_to_wait_in_the_room(self):
+        self.admitted()
+        waiting = self.visitor()
+        waiting.join()
+        for visitor in (self.visitor(), waiting):
+            answer = self.check(visitor, X_Original_URI="/cart?a=1&b=2")
+            self.assertEqual((answer.status, answer.fields["airlock-status"]), (401, "queued"))
+            self.assertEqual(answer.fields["airlock-room"], "/room/shop?to=/cart?a=1&b=2")
+            answer = self.check(visitor, "&style=forward", X_Forwarded_Uri="/cart")
+            self.assertEqual((answer.status, answer.fields["location"]), (303, "/room/shop?to=/cart"))
+            answer = self.check(visitor, "&style=forward", X_Forwarded_Uri="//evil.example")
+            self.assertEqual(answer.fields["location"], "/room/shop?to=/")
+
+    def test_a_pass_is_worth_nothing_at_another_gate_or_changed(self):
+        visitor = self.admitted()
+        name, value = visitor.cookie.split("=", 1)
+        other = self.admitted("other")
+        thief = self.visitor()
+        thief.ask("/status")
+        for gate, cookie in (("other", other.cookie.split("=")[0] + "=" + value), ("other", visitor.cookie),
+                             ("shop", f"{name}={other.cookie.split('=', 1)[1]}"), ("shop", f"{name}={value.split('!')[0]}"),
+                             ("shop", f"{thief.cookie}!{value.split('!')[1]}"), ("shop", f"{name}={value.split('!')[1]}"),
+                             ("shop", f"{name}={value[:-2]}"),
+                             ("shop", f"{name}={other.cookie.split('=', 1)[1].split('!')[0]}!{value.split('!')[1]}")):
+            answer = self.http.ask("GET", f"/check?gate={gate}", Cookie=cookie)
+            self.assertEqual(answer.status, 401, cookie)
+        self.assertEqual(self.http.ask("GET", "/check?gate=shop", Cookie=f"a=b; {name}=x; {visitor.cookie}").status, 204)
+
+    def test_a_session_lives_as_long_as_it_is_used(self):
+        visitor = self.admitted("short")
+        begin = time.monotonic()
+        while time.monotonic() < begin + 4:  # Twice its ttl. A renewed pass comes with the answer.
+            self.assertEqual(self.check(visitor).status, 204)
+            time.sleep(0.02)
+
+    def test_a_pass_that_the_proxy_did_not_bring_is_given_by_the_room(self):
+        visitor = self.admitted("short")
+        first = visitor.cookie
+
+        def is_out():
+            visitor.cookie = first
+            return self.check(visitor).status == 401
+
+        self.assertTrue(eventually(is_out))
+        visitor.cookie = first
+        entered = visitor.ask("?to=/cart")
+        self.assertEqual((entered.status, entered.fields["location"]), (303, "/cart"))
+        self.assertEqual(self.check(visitor).status, 204)
+
+    def test_many_requests_renew_once(self):
+        visitor = self.admitted("fast")
+        first = visitor.cookie
+        renewed = []
+        while not renewed:
+            renewed += [answer for answer in (self.check(visitor) for _ in range(20)) if "set-cookie" in answer.fields]
+        before = self.show("fast")["holders"][0]["remaining_seconds"]
+        visitor.cookie = first
+        for _ in range(20):  # All of them get a pass until the same time, and the store is not asked again.
+            visitor.cookie = first
+            self.assertIn("set-cookie", self.check(visitor).fields)
+        self.assertLessEqual(self.show("fast")["holders"][0]["remaining_seconds"], before)
+
+    def test_a_session_is_ended_by_the_site(self):
+        for end in (lambda visitor: self.check(visitor, Airlock_Session="end"), lambda visitor: visitor.ask("/session", "DELETE")):
+            visitor = self.admitted()
+            cookie = visitor.cookie
+            answer = end(visitor)
+            self.assertEqual(answer.status, 204)
+            self.assertRegex(answer.fields["set-cookie"], r"^__Host-airlock-[0-9a-f]{16}=; Max-Age=0; ")
+            self.assertEqual(self.show("shop")["in_use"], 0)
+            visitor.cookie = cookie  # A copy of the pass does not help.
+            self.assertEqual(self.check(visitor).status, 401)
+
+    def test_a_revoked_visitor_is_out_at_its_next_renewal(self):
+        visitor = self.admitted("short")
+        self.http.post("/v1/gates/short/revoke", {"now": True})
+        self.assertTrue(eventually(lambda: self.check(visitor).status == 401))
 
 
 class Pages(RoomCase):
