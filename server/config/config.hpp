@@ -12,8 +12,8 @@
 #include "operations/log_settings.hpp"
 #include "rights/rights.hpp"
 #include "rls/descriptors.hpp"
-#include "tls/context.hpp"
 #include "room/room_rules.hpp"
+#include "tls/context.hpp"
 
 namespace airlock::server {
 

@@ -6,6 +6,7 @@
 
 #include "dashboard/json_text.hpp"
 #include "http/loop.hpp"
+#include "operations/address_caps.hpp"
 
 namespace airlock::server {
 namespace {
@@ -77,6 +78,7 @@ std::string changes_json(const Snapshot* before, const Snapshot& now, const Gate
 }
 
 void Viewer::start(Sampler& sampler, const ExchangePtr& exchange, GateFilter filter) {
+  take_waiting_place(*exchange);
   const auto viewer = std::make_shared<Viewer>(sampler, exchange, std::move(filter));
   const auto changed = [weak = viewer->weak_from_this(), &loop = viewer->loop_] {
     loop.post([weak] {

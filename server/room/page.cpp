@@ -21,7 +21,7 @@ bool reloads(const Standing& standing) { return standing.state != Standing::Stat
 std::string refresh_html(const RoomCall& call, const Standing& standing) {
   if (!reloads(standing)) return {};
   return "<noscript><meta http-equiv=\"refresh\" content=\"" +
-         whole_seconds(reload_after(call, standing)) + "; url=" + escaped(call.url("plain")) +
+         whole_seconds(reload_after(call, standing)) + "; url=" + html_escaped(call.url("plain")) +
          "\"></noscript>";
 }
 

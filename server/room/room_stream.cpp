@@ -5,11 +5,13 @@
 
 #include "airlock/error.hpp"
 #include "http/loop.hpp"
+#include "operations/address_caps.hpp"
 #include "room/stream_rounds.hpp"
 
 namespace airlock::server {
 
 void RoomStream::start(Api& api, const ExchangePtr& exchange, RoomCall call) {
+  take_waiting_place(*exchange);
   const auto stream = std::make_shared<RoomStream>(api, exchange, std::move(call));
   exchange->on_end([stream](Exchange::End end) { stream->on_end(end); });
   exchange->begin_stream();

@@ -65,12 +65,12 @@ std::string PageTemplate::fill(Values values) const {
       html_, [&out](std::string_view text) { out += text; },
       [&](std::string_view name) {
         const std::string& value = values[name];
-        out += name.ends_with("_html") ? value : escaped(value);
+        out += name.ends_with("_html") ? value : html_escaped(value);
       });
   return out;
 }
 
-std::string escaped(std::string_view text) {
+std::string html_escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {

@@ -16,7 +16,7 @@ class PageTemplate {
   void set_html(std::string html);
   void set_css(std::string css) { css_ = std::move(css); }
 
-  // Values are escaped, but for those whose name ends with _html.
+  // Values are html_escaped, but for those whose name ends with _html.
   using Values = std::map<std::string_view, std::string>;
   [[nodiscard]] std::string fill(Values values) const;
 
@@ -25,6 +25,6 @@ class PageTemplate {
   std::string css_;
 };
 
-[[nodiscard]] std::string escaped(std::string_view text);
+[[nodiscard]] std::string html_escaped(std::string_view text);
 
 }  // namespace airlock::server
