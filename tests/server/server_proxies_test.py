@@ -255,8 +255,10 @@ class Promises:
 
     def test_a_client_cannot_say_who_it_is(self):
         self.use_up_logins()
-        for name in ("X_Real_IP", "X__Real__IP", "X_Forwarded_For", "Forwarded", "x_real_ip"):
+        for name in ("X_Real_IP", "X_Forwarded_For", "Forwarded", "x_real_ip"):
             self.expect_page(self.browse("/login", **{name: "10.9.8.7"}), 429)
+        # Where a proxy passes this field on, with its underscores, airlock refuses it.
+        self.assertIn(self.browse("/login", X__Real__IP="10.9.8.7").status, (400, 429))
         self.expect_page(self.browse("/login", Connection="close, X-Real-IP", X_Real_IP="10.9.8.7"), 429)
 
     def test_other_spellings_of_a_path_are_the_same_gate(self):

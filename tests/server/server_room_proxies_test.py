@@ -24,7 +24,8 @@ class RoomProxy(proxies.ProxyCase):
         for old, new in (*self.CONFIG, ('ttl = "5m"', f'ttl = "{self.TTL}"')):
             self.assertIn(old, text)
             text = text.replace(old, new)
-        return proxies.ServerCase.start_server(self, "--config", self.write("room.toml", text), *arguments)
+        config = self.write("room.toml", text)
+        return proxies.ServerCase.start_server(self, "--config", config, "--listen", "tcp:127.0.0.1:0", *arguments)
 
     def setUp(self):
         super().setUp()
