@@ -59,6 +59,13 @@ class LeavingLate(RedisServer, ServerCase):
         other = self.start([BINARY, "--store", direct, "--listen", f"unix:{self.other_path}"], stdout=subprocess.PIPE, text=True)
         self.assertIn("listens at", other.stdout.readline())
 
+    def start_server(self, *arguments):
+        """Nothing but the callers asks the store."""
+        path = os.path.join(self.dir, "airlock.toml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[dashboard]\nhistory = false\n")
+        return super().start_server("--config", path, *arguments)
+
     def setUp(self):
         super().setUp()
         self.http.ask("DELETE", "/v1/gates/probe/visitors/nobody")
