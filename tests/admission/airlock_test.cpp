@@ -24,7 +24,7 @@ class AirlockTest : public WaitingTest {
  protected:
   // Threads that sleep by the clock while somebody is in and a place waits: airlock-keep, airlock-enter,
   // and where the store is remote airlock-ask.
-  const std::size_t sleepers_ = internal::backend_of(store_)->is_local() ? 2 : 3;
+  const std::size_t sleepers_ = 2 + asking_threads();
 
   // A thread that waits at the gate, and has joined its line when this returns.
   template <typename Work>
@@ -330,11 +330,11 @@ TEST_P(AirlockTest, APlaceKeepsItsTurnUntilItIsWaitedFor) {
   const Airlock airlock(store_, kGate, {.limit = 1, .ttl = 30s, .max_wait = kForever});
   Outcome<Lease> holder = airlock.try_enter();
   Place place = airlock.join();
-  pass(60s, 2);  // airlock-keep and airlock-enter: longer than its patience
+  pass(60s, sleepers_);  // Longer than its patience.
   EXPECT_EQ(place.position(), 1U);
   holder->release();
   ASSERT_TRUE(eventually([&] { return place.position() == 0; }));
-  pass(60s, 2);  // Longer than its claim window and its ttl.
+  pass(60s, sleepers_);  // Longer than its claim window and its ttl.
   EXPECT_TRUE(place.wait()->valid());
 }
 

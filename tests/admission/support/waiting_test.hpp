@@ -81,6 +81,11 @@ class WaitingTest : public ::testing::TestWithParam<StoreKind> {
     }
   }
 
+  // airlock-ask: a remote store has it besides airlock-enter.
+  [[nodiscard]] std::size_t asking_threads() const {
+    return internal::backend_of(store_)->is_local() ? 0 : 1;
+  }
+
   [[nodiscard]] std::uint32_t holders(const GateName& gate) {
     const auto view = store_.look(gate);
     return view ? view->counts.holders : 0;
