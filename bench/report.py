@@ -5,7 +5,8 @@
     report.py FOLDER --markdown       prints the tables
     report.py FOLDER --update FILE    puts the tables into FILE, between its marks
 
-FOLDER has summary.json (ratios and growth), crowds.json and sizes.json.
+FOLDER has summary.json (ratios and growth), crowds.json and sizes.json; server.json has the rows of the server, which stand
+between marks of their own. What is not there is left as it is.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import plots  # noqa: E402
 import tables  # noqa: E402
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+SERVER = "<!-- server: begin -->", "<!-- server: end -->"
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
@@ -55,6 +57,10 @@ def markdown(rows, found, sizes):
         parts.append(f"## {heading}")
         parts += [markdown_table(table, len(some) > 1 or table.title != heading) for table in some]
     return "\n\n".join(parts)
+
+
+def server_markdown(server):
+    return "\n\n".join(markdown_table(table, table.title != "The server") for table in tables.server_tables(server) if table.rows)
 
 
 def html_table(table, with_title):
@@ -137,10 +143,10 @@ class Figures:
                 thing, stores, colour, f"{thing}s", "ns"))
 
 
-def page(rows, found, sizes):
+def page(rows, found, sizes, server):
     figures = Figures(rows, found)
     parts = []
-    for heading, some in tables.all_tables(rows, found, sizes):
+    for heading, some in tables.all_tables(rows, found, sizes, server):
         parts.append(f"<h2>{html.escape(heading)}</h2>")
         drawn = figures.of(heading)
         if drawn:
@@ -150,12 +156,12 @@ def page(rows, found, sizes):
             f"<h1>airlock, measured</h1>{''.join(parts)}</html>\n")
 
 
-def update(path, text):
-    before, begin, rest = path.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
+def update(path, text, marks=(BEGIN, END)):
+    before, begin, rest = path.read_text().partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        sys.exit(f"error: {path} does not have the marks {BEGIN} and {END}")
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+        sys.exit(f"error: {path} does not have the marks {marks[0]} and {marks[1]}")
+    path.write_text(f"{before}{marks[0]}\n\n{text}\n\n{marks[1]}{after}")
 
 
 def read(path, otherwise):
@@ -169,14 +175,20 @@ def main():
     parser.add_argument("--update", type=pathlib.Path)
     arguments = parser.parse_args()
     rows = read(arguments.folder / "summary.json", [])
-    found = json.loads((arguments.folder / "crowds.json").read_text())
     sizes = read(arguments.folder / "sizes.json", [])
+    found = read(arguments.folder / "crowds.json", None)
+    server = read(arguments.folder / "server.json", None)
+    if not found and not server:
+        sys.exit(f"error: {arguments.folder} has neither crowds.json nor server.json")
     if arguments.markdown:
-        print(markdown(rows, found, sizes))
+        print("\n\n".join(([markdown(rows, found, sizes)] if found else []) + ([server_markdown(server)] if server else [])))
     elif arguments.update:
-        update(arguments.update, markdown(rows, found, sizes))
-    else:
-        (arguments.folder / "report.html").write_text(page(rows, found, sizes))
+        if found:
+            update(arguments.update, markdown(rows, found, sizes))
+        if server:
+            update(arguments.update, server_markdown(server), SERVER)
+    elif found:
+        (arguments.folder / "report.html").write_text(page(rows, found, sizes, server))
 
 
 if __name__ == "__main__":

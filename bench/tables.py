@@ -166,6 +166,31 @@ def aims_table(rows):
                  "the spread (after ±) is larger than the distance to the aim.")
 
 
+def server_value(row, field):
+    value = row[field]
+    if value is None:
+        return "-"
+    return {"us": time_us, "bytes": lambda count: f"{number(count)} B", "part": lambda part: f"{number(part * 100)}% of a core"}[
+        row["unit"]](value)
+
+
+def server_tables(found):
+    """What bench/server.py has found."""
+    def cells(row):
+        ratio = "" if row["ratio"] is None else str(verdict.Estimate(row["ratio"], row["spread"]))
+        aim = "" if row["aim"] is None else f"<= {row['aim']:.3g}"
+        span = f"{server_value(row, 'low')} to {server_value(row, 'high')}" if row["rounds"] > 1 else ""
+        return [row["name"], server_value(row, "value"), span, row["against"], server_value(row, "reference"), ratio, aim,
+                row["verdict"] or ""]
+
+    machine = found["machine"]
+    text = (f"Measured {machine['date']} on {machine['cpu']}, {machine['cores']} cores, load {machine['load_before']} at the "
+            f"beginning, airlock {machine['commit']}. Times of requests are CPU of the server.")
+    return [Table("The server", ["what", "it", "range", "against", "the other", "ratio", "aim", ""],
+                  [cells(row) for row in found["rows"]], text),
+            Table("The server: did not come to its end", ["", ""], found["failed"])]
+
+
 def versions_table(found):
     return Table("Who took part", ["", "version"],
                  [[one["name"], one["version"] or f"not installed (Debian: {one['package']})"]
@@ -225,7 +250,7 @@ def losses_table(found):
                  "and who is killed among them, are in their own tables only; so are aims that were missed.")
 
 
-def all_tables(rows, found, sizes):
+def all_tables(rows, found, sizes, server=None):
     """[(heading, [Table])], without those that are empty."""
     parts = [
         ("Where airlock loses", [losses_table(found)]),
@@ -235,6 +260,7 @@ def all_tables(rows, found, sizes):
         ("A holder dies", [orphan_table(found)]),
         ("Growth", list(growth_tables(rows)) + [sizes_table(sizes)]),
         ("Ratios", [aims_table(rows)]),
+        ("The server", server_tables(server) if server else []),
         ("Did not come to its end", [failed_table(found)]),
         ("Measured on", [machine_table(found), versions_table(found)]),
     ]
