@@ -137,6 +137,32 @@ class Nginx(Server):
         super().__init__([*on_core(1), find_nginx(), "-p", folder, "-e", "stderr", "-c", config])
 
 
+class GrpcReference(Server):
+    """A callback server of grpc++ that answers every call with OK; built where Debian's packages for it are installed."""
+
+    SOURCES = HERE / "grpc"
+
+    def __init__(self, folder):
+        program = self.build(pathlib.Path(folder))
+        self.name, self.port = "grpc++", free_port()
+        self.grpc_port = self.port
+        super().__init__([*on_core(1), program, str(self.port)])
+
+    @staticmethod
+    def can_be_built():
+        needed = all(shutil.which(name) for name in ["protoc", "grpc_cpp_plugin", "pkg-config", "g++"])
+        return needed and subprocess.run(["pkg-config", "--exists", "grpc++", "protobuf"], check=False).returncode == 0
+
+    @classmethod
+    def build(cls, folder):
+        output(["protoc", f"--proto_path={cls.SOURCES}", f"--cpp_out={folder}", f"--grpc_out={folder}",
+                f"--plugin=protoc-gen-grpc={shutil.which('grpc_cpp_plugin')}", "rate_limit.proto"])
+        flags = output(["pkg-config", "--cflags", "--libs", "grpc++", "protobuf"]).split()
+        output(["g++", "-std=c++20", "-O2", "-I", folder, cls.SOURCES / "main.cpp", folder / "rate_limit.pb.cc",
+                folder / "rate_limit.grpc.pb.cc", *flags, "-o", folder / "grpc_reference"])
+        return folder / "grpc_reference"
+
+
 def cpu_of(server, load):
     """What the server used for each request of a load, in microseconds, and what part of the time it was busy."""
     cpu, begin = server.cpu_ns(), time.monotonic_ns()
@@ -154,11 +180,11 @@ def output(command):
 
 def run_wrk(server, seconds, *words):
     """Requests that were answered; all of them have to be granted."""
-    text = output([*on_core(0), "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s",
+    text = output([*on_core(0), "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "-s",
                    HERE / "server/visits.lua", server.url, "--", *words])
     found = json.loads(text.splitlines()[-1])
     if found["failed"] or not found["requests"]:
-        raise Failure(f"{server.name}, {words[0]}: {found['failed']} requests of {found['requests']} failed")
+        raise Failure(f"{server.name}, {words[0]}: of {found['requests']} requests failed {found['failed']}")
     return found["requests"]
 
 

@@ -27,14 +27,14 @@ import served  # noqa: E402
 import verdict  # noqa: E402
 from contestants import all_contestants, Redis  # noqa: E402
 from machine import describe_machine  # noqa: E402
-from served import Airlock, Client, Failure, Nginx  # noqa: E402
+from served import Airlock, Client, Failure, GrpcReference, Nginx  # noqa: E402
 from tables import number  # noqa: E402
 from visits import run_orphan, run_visits  # noqa: E402
 
-FULL = {"rounds": 9, "seconds": 1, "connections": 10_000, "memory_rounds": 3, "calls": 100_000, "kills": 10,
-        "kill_rounds": 5, "handover_ms": 500, "still_s": 10}
+FULL = {"rounds": 9, "seconds": 1, "connections": 10_000, "memory_rounds": 3, "calls": 50_000, "kills": 10,
+        "kill_rounds": 5, "handover_ms": 500, "still_s": 5, "has_grpc_reference": True}
 QUICK = {"rounds": 1, "seconds": 1, "connections": 200, "memory_rounds": 1, "calls": 2_000, "kills": 2,
-         "kill_rounds": 1, "handover_ms": 100, "still_s": 0.5}
+         "kill_rounds": 1, "handover_ms": 100, "still_s": 0.5, "has_grpc_reference": False}
 
 
 HANDOVER = "/v1/gates/handover/admit"
@@ -83,7 +83,9 @@ class Bench:
 
         body = self.folder / "request"
         served.write_rate_limit_request(body)
-        with Nginx(self.folder) as nginx, self.airlock("memory:") as memory, self.airlock(self.store("shm")) as shm:
+        with contextlib.ExitStack() as stack:
+            nginx = stack.enter_context(Nginx(self.folder))
+            memory, shm = (stack.enter_context(self.airlock(self.store(kind))) for kind in ["memory", "shm"])
             subjects = {"nginx": wrk(nginx, "empty"), "empty": wrk(memory, "empty")}
             for name, server in {"memory": memory, "shm": shm}.items():
                 client = Client(server)
@@ -91,6 +93,9 @@ class Bench:
                 subjects[f"{name} room"] = wrk(server, "room", client.pass_room("room"))
                 client.close()
             subjects["grpc"] = memory, lambda: served.run_h2load(memory, self.plan["calls"], body)
+            if self.plan["has_grpc_reference"] and GrpcReference.can_be_built():
+                reference = stack.enter_context(GrpcReference(self.folder))
+                subjects["grpc++"] = reference, lambda: served.run_h2load(reference, self.plan["calls"], body)
             found = self.in_turns(subjects)
         return self.request_rows(found)
 
@@ -108,7 +113,11 @@ class Bench:
             for name, mode in [("admit and release, each", "admit"), ("/check of a visitor that is in", "check"),
                                ("/check with the pass of a room", "room")]:
                 yield against(f"{store}: {name}", f"{store} {mode}", f"{store} live", "GET /live", 1.3)
-        yield row("rate limit service by gRPC, 4 connections x 32 calls", "us", cpu("grpc"))
+        title = "rate limit service by gRPC, 4 connections x 32 calls"
+        if "grpc++" in found:
+            yield against(title, "grpc", "grpc++", "an empty callback server of grpc++", 0.4)
+        else:
+            yield row(title, "us", cpu("grpc"))
 
     def idle_bytes(self, server):
         """Resident memory for each connection that has been answered once and stays open."""

@@ -46,7 +46,9 @@ function init(args)
 end
 
 function done(summary)
-  local errors = summary.errors
-  io.write(string.format('{"requests": %d, "failed": %d}\n', summary.requests,
-    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+  local failed = {}
+  for kind, count in pairs(summary.errors) do
+    if count > 0 then table.insert(failed, string.format('"%s": %d', kind, count)) end
+  end
+  io.write(string.format('{"requests": %d, "failed": {%s}}\n', summary.requests, table.concat(failed, ", ")))
 end
