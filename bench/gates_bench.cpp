@@ -9,8 +9,9 @@
 namespace airlock::bench {
 namespace {
 
-// So many gates; one operation goes in and out of a random one. Its name is put together each time, as for a keyed lock,
-// which costs the same for few gates and for many.
+// So many gates; one operation goes in and out of a random one. Of many gates the store forgets those that are idle, so
+// that some visits make theirs again. A name is put together each time, as for a keyed lock, which costs the same for few
+// gates and for many.
 class RandomGate final : public Subject {
  public:
   explicit RandomGate(std::uint32_t gates) : store_(open_store("memory:")), gates_(gates) {
@@ -23,7 +24,7 @@ class RandomGate final : public Subject {
 
   void check(std::uint64_t operations) override {
     require(released_ == operations + gates_, "every admission was given back");
-    require(store_.list().size() == gates_, "there are as many gates as the row says");
+    require(store_.list().size() <= gates_, "there are at most as many gates as the row says");
   }
 
  private:
