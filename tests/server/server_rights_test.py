@@ -400,7 +400,7 @@ class Shown(unittest.TestCase):
         return text.replace("/etc/airlock", folder)
 
     def test_the_examples_of_the_page_are_good(self):
-        with open(os.path.join(ROOT, "docs/server.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs/rights.md"), encoding="utf-8") as file:
             blocks = re.findall(r"```toml\n(.*?)```", file.read(), re.DOTALL)
         self.assertTrue(any("[[principal]]" in block for block in blocks))
         for block in blocks:
