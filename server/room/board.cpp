@@ -37,9 +37,13 @@ LineViewPtr Board::looked(const Store& store) {
       if (waiter.present) ++present;
     }
     view->waiting = static_cast<std::uint32_t>(gate->line.size());
-    view->is_paused = std::any_of(gate->pauses.begin(), gate->pauses.end(), [](const auto& pause) {
-      return pause.reporter != kOpeningReporter;
-    });
+    for (const PauseView& pause : gate->pauses) {
+      if (pause.reporter != kOpeningReporter) {
+        view->is_paused = true;
+      } else {
+        view->shut_until = Clock::now() + pause.remaining;
+      }
+    }
   }
   const auto end = Clock::now();
   const std::scoped_lock lock(mutex_);

@@ -27,6 +27,7 @@ struct LineView {
   std::unordered_map<VisitorId, Spot> spots = {};
   std::uint32_t waiting = 0;
   bool is_paused = false;  // Not by the room itself, before it opens.
+  std::chrono::steady_clock::time_point shut_until = {};  // By the room itself.
   Pace pace = {};
 };
 

@@ -34,7 +34,7 @@ Response first_visit(const RoomCall& call) {
 Standing asked(const Store& store, const RoomCall& call, bool joins) {
   try {
     return ask_line(store, call, {.joins = joins, .claim_window = 2 * call.room->refresh});
-  } catch (const StoreError&) {
+  } catch (const Error&) {  // Also where the line has another order than the configuration.
     return {.state = Standing::State::outage};
   }
 }

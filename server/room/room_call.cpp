@@ -73,6 +73,14 @@ std::string RoomCall::url(std::string_view mark) const {
   return base() + "?" + std::string(mark) + (mark.empty() ? "" : "=1&") + "to=" + to;
 }
 
+bool RoomCall::take_rules(const ConfigPtr& newest) {
+  const Room* const found = newest == config ? nullptr : newest->rooms.find(gate.view());
+  if (found == nullptr) return false;
+  config = newest;
+  room = found;
+  return true;
+}
+
 RoomCall read_room_call(Api& api, Exchange& exchange, const Places& places) {
   const Request& request = exchange.request();
   RoomCall call{.config = exchange.loop().config_pointer(),

@@ -26,6 +26,9 @@ struct RoomCall {
   bool has_returned = false;  // Sent back here to show its cookie.
   bool is_plain = false;      // The page reloads itself, for it has no JavaScript.
 
+  // Goes on by the rules of another configuration. False: it is the same, or has no such room.
+  bool take_rules(const ConfigPtr& newest);
+
   // "/room/shop?MARK&to=/cart". The mark may be empty.
   [[nodiscard]] std::string url(std::string_view mark = {}) const;
   [[nodiscard]] std::string base() const;  // "/room/shop"

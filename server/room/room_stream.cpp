@@ -24,7 +24,7 @@ RoomStream::RoomStream(Api& api, const ExchangePtr& exchange, RoomCall call)
 
 bool RoomStream::is_due(Clock::time_point now) {
   if (state_ != State::idle) return false;
-  if (now >= next_ask_) {
+  if (call_.take_rules(loop_.config_pointer()) || now >= next_ask_) {
     ask();
     return false;
   }
@@ -36,6 +36,7 @@ void RoomStream::ask() {
   if (state_ != State::idle) return;
   state_ = State::asking;
   has_news_ = false;
+  call_.take_rules(loop_.config_pointer());
   const auto self = shared_from_this();
   const auto step = std::make_shared<Step>();
   const auto changed = [weak = weak_from_this(), &loop = loop_] {

@@ -15,6 +15,8 @@ namespace airlock::server {
 // The open page of a visitor: gets it a place, shows where it stands, and says when it is its turn. Lives on the loop of its
 // connection.
 //
+// It may last for hours, so a reload counts for it, too: those who wait are let in by one limit.
+//
 // The place is bound to this server. When the page closes, the line passes it over until the visitor returns, within its
 // patience.
 class RoomStream final : public std::enable_shared_from_this<RoomStream> {
@@ -68,7 +70,7 @@ class RoomStream final : public std::enable_shared_from_this<RoomStream> {
   Api& api_;
   const ExchangePtr exchange_;
   Loop& loop_;
-  const RoomCall call_;
+  RoomCall call_;  // Changed while no question is on its way.
   State state_ = State::idle;
   bool has_news_ = false;
   Clock::time_point next_ask_{};

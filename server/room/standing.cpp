@@ -45,6 +45,14 @@ void keep_shut(const Store& store, const RoomCall& call, Instant now) {
   store.pause(call.gate, std::min(*call.room->opens_at - now, kMaxTtl), kOpeningReporter);
 }
 
+// A pause for an opening that has been moved, or taken out of the configuration, would last. One that is about to end is
+// left alone: at the opening many come here.
+void open_early(const Store& store, const RoomCall& call, const LineView& view) {
+  constexpr auto kAboutToEnd = 2s;
+  const bool is_shut = std::chrono::steady_clock::now() + kAboutToEnd < view.shut_until;
+  if (is_shut && !call.room->is_early(wall_clock())) store.resume(call.gate, kOpeningReporter);
+}
+
 // A fixed session counts from its fence, which is the time when it was granted.
 Duration left_of(const Room& room, const Granted& granted, Duration wanted, Instant now) {
   if (room.is_sliding) return wanted;
@@ -94,6 +102,7 @@ Standing in_line(const LineView& view, const RoomCall& call, const LineView::Spo
 Standing queued_standing(const Store& store, const RoomCall& call, const Queued& queued) {
   call.board->note(queued.eta, queued.position);
   const LineViewPtr view = call.board->view(store);
+  open_early(store, call, *view);
   const auto seen = view->spots.find(*call.ticket.visitor);
   const Duration waited = seen == view->spots.end() ? Duration(0) : seen->second.waited;
   Standing standing = in_line(*view, call, {.position = queued.position, .waited = waited});

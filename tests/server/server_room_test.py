@@ -4,6 +4,7 @@
 import base64
 import os
 import re
+import signal
 import subprocess
 import time
 import unittest
@@ -131,6 +132,13 @@ class RoomCase(ServerCase):
             with open(os.path.join(self.dir, name), "w", encoding="utf-8") as file:
                 file.write(text)
         return super().start_server("--config", os.path.join(self.dir, "airlock.toml"), *arguments)
+
+    def reload(self, change, into):
+        self.assertIn(change, ROOMS)
+        with open(os.path.join(self.dir, "airlock.toml"), "w", encoding="utf-8") as file:
+            file.write(ROOMS.replace(change, into, 1))
+        self.server.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(lambda: "airlock_server_config_generation 2\n" in self.http.ask("GET", "/metrics").body))
 
     def visitor(self, gate="shop"):
         return Visitor(self, gate)
@@ -345,6 +353,45 @@ class Waiting(RoomCase):
             self.assertEqual((standing["state"], standing["position"]), ("waiting", place))
         self.end(inside)
         self.assertTrue(eventually(lambda: pages[0].status()["state"] == "admitted"))
+
+
+class Reload(RoomCase):
+    SOON = 'opens_at = "2999-01-01T00:00:00+01:00"'
+
+    def test_those_who_wait_are_let_in_by_the_new_limit(self):
+        self.admitted()
+        page, standing = self.visitor().open_page()
+        self.assertEqual(standing["state"], "waiting")
+        self.reload("limit = 1", "limit = 2")
+        await_state(page, "admitted")
+
+    def test_an_opening_that_is_moved_lets_those_in_who_wait(self):
+        page, standing = self.visitor("soon").open_page()
+        self.assertEqual(standing["state"], "early")
+        self.reload(self.SOON, 'opens_at = "2020-01-01T00:00:00Z"')
+        await_state(page, "admitted")
+
+    def test_an_opening_that_is_moved_opens_the_room_for_others(self):
+        self.assertEqual(self.visitor("soon").join()["state"], "early")
+        self.reload(self.SOON, 'opens_at = "2020-01-01T00:00:00Z"')
+        _, standing = self.visitor("soon").open_page()
+        self.assertEqual(standing["state"], "waiting")
+        self.assertEqual(self.show("soon")["pauses"], [])
+
+    def test_an_opening_that_is_sooner_is_counted_down_to(self):
+        page, standing = self.visitor("soon").open_page()
+        self.assertEqual(standing["state"], "early")
+        self.reload(self.SOON, time.strftime('opens_at = "%Y-%m-%dT%H:%M:%SZ"', time.gmtime(time.time() + 3600)))
+        self.assertLess(await_state(page, "early")["wait_seconds"]["high"], 3700)
+        self.assertTrue(eventually(lambda: self.show("soon")["pauses"][0]["remaining_seconds"] < 3700))
+
+    def test_another_order_waits_for_an_empty_line(self):
+        self.admitted()
+        self.visitor().join()
+        self.reload('gate = "shop"', 'gate = "shop"\norder = "lottery"')
+        late = self.visitor()
+        self.assertEqual(late.join()["state"], "outage")
+        self.assertEqual(late.ask("?plain=1").status, 503)
 
 
 class Sessions(RoomCase):
