@@ -27,6 +27,7 @@ bool is_local(const std::string& store) {
 
 Server::Server(const Options& options)
     : listens_(options.listen),
+      has_rights_(!options.config->rights.is_open()),
       reload_(options.config_file, options.config, shared_.operations.config,
               shared_.operations.errors,
               [this](const ConfigPtr& config, const std::function<void()>& done) {
@@ -109,7 +110,13 @@ void Server::reload() {
 // `done` is called when the last loop has let go of it.
 void Server::apply(const ConfigPtr& config, const std::function<void()>& done) {
   for (const Endpoint& endpoint : listens_) check_exposure(endpoint, *config);
+  // It may have been emptied by mistake, or be half written.
+  if (has_rights_ && config->rights.is_open())
+    throw InvalidArgument(
+        "the file has no [[principal]] any more, so everybody who can connect could do everything; "
+        "that takes a restart");
   shared_.operations.access.use(AccessLog::open(config->log));
+  has_rights_ = !config->rights.is_open();
   const std::shared_ptr<void> all_have_it(nullptr, [done](void*) { done(); });
   for (const auto& loop : loops_) {
     loop->post([&loop, config, all_have_it] { loop->set_config(config); });

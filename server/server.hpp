@@ -38,6 +38,7 @@ class Server {
   void drain();
 
   const std::vector<Endpoint> listens_;
+  bool has_rights_;  // By the configuration that counts.
   ServiceManager manager_;
   Shared shared_;
   std::vector<std::unique_ptr<Loop>> loops_;

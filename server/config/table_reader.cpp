@@ -30,6 +30,7 @@ std::string contents(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
+  (void)stream.peek();  // Says whether that was the end, or a fault.
   if (!stream || text.str().size() > kMaxFile)
     throw InvalidArgument(file + ": cannot be read; --config names a file of at most 16 MB");
   return std::move(text).str();

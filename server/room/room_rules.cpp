@@ -42,6 +42,7 @@ std::string contents(const TableReader& table, const char* key, const std::strin
   std::ifstream stream(beside(table, name), std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
+  (void)stream.peek();  // Says whether that was the end, or a fault.
   if (!stream || text.str().size() > kMaxPage)
     table.fail(key, "names no file of at most 256 kB that can be read");
   return std::move(text).str();

@@ -164,6 +164,25 @@ class ReloadOfRights(OperationsCase):
         self.await_said("server.socket_mode has changed")
 
 
+class ReloadWithoutRights(OperationsCase):
+    CONFIG = ReloadOfRights.CONFIG
+
+    def test_a_file_that_was_emptied_opens_nothing(self):
+        for number, text in enumerate(("", "[server]\nthreads = 1\n"), start=1):
+            self.write_config(text)
+            self.server.send_signal(signal.SIGHUP)
+            self.await_metric("airlock_server_config_failed_reloads_total", number)
+        self.await_said("has no [[principal]] any more", 2)
+        self.assertEqual(self.http.ask("PUT", "/v1/gates/g/limit", {"limit": 1}).status, 403)
+
+    def test_what_cannot_be_read_is_not_empty(self):
+        os.unlink(self.config)
+        os.mkdir(self.config)
+        self.server.send_signal(signal.SIGHUP)
+        self.await_metric("airlock_server_config_failed_reloads_total", 1)
+        self.await_said("cannot be read")
+
+
 class ReloadWithoutAFile(ServerCase):
     def test_changes_nothing(self):
         self.server.send_signal(signal.SIGHUP)
