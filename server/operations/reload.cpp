@@ -60,13 +60,14 @@ std::string Reload::status() const {
 void Reload::say_what_needs_a_restart(const Config& config) {
   const auto say = [this](const char* key, bool has_changed) {
     if (has_changed)
-      log_.say(std::string("reloaded: server.") + key +
+      log_.say(std::string("reloaded: ") + key +
                " has changed, which takes effect when the server starts the next time");
   };
-  say("listen", config.listen != started_with_->listen);
-  say("store", config.store != started_with_->store);
-  say("socket_mode", config.socket_mode != started_with_->socket_mode);
-  say("threads", config.threads != started_with_->threads);
+  say("server.listen", config.listen != started_with_->listen);
+  say("server.store", config.store != started_with_->store);
+  say("server.socket_mode", config.socket_mode != started_with_->socket_mode);
+  say("server.threads", config.threads != started_with_->threads);
+  say("dashboard.history", config.dashboard.history != started_with_->dashboard.history);
 }
 
 }  // namespace airlock::server

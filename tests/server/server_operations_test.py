@@ -105,6 +105,8 @@ class Reload(OperationsCase):
         self.reload(self.CONFIG, 3)
         self.await_said("is configuration 3")
         self.assertEqual(self.said().count("has changed"), 3)
+        self.reload("[dashboard]\nhistory = false\n" + self.CONFIG, 4)
+        self.await_said("dashboard.history has changed, which takes effect when the server starts the next time")
 
     def test_under_load(self):
         """Every request is answered by one of the two files, and by no mixture, whatever is loaded meanwhile."""
