@@ -15,6 +15,7 @@
 #include "airlock/name.hpp"
 #include "airlock/store.hpp"
 #include "config/gate_rules.hpp"
+#include "room/room_call.hpp"
 #include "room/words.hpp"
 
 namespace airlock::server {
@@ -117,7 +118,9 @@ void read_page_keys(TableReader& table, Room& room) {
   room.refresh = table.duration("refresh", 2s, 60s).value_or(room.refresh);
   room.site = table.text("site", 100).value_or("");
   room.target = table.text("target", 2'000).value_or("/");
-  if (!room.target.starts_with('/')) table.fail("target", "has to be a path that begins with /");
+  if (!is_local_path(room.target))
+    table.fail("target",
+               "has to be a path of the site, of visible ASCII characters, that begins with one /");
   room.languages = read_languages(table);
 }
 

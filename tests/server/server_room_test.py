@@ -587,6 +587,7 @@ class Configuration(RoomCase):
                                 ('status = 404', 'status', '503'), ('languages = ["xx"]', 'languages', 'en, de, fr'),
                                 ('opens_at = "tomorrow"', 'opens_at', '2026-12-01T10:00:00Z'),
                                 ('opens_at = "2026-02-30T10:00:00Z"', 'opens_at', ''), ('target = "x"', 'target', '/'),
+                                ('target = "/\\r\\nX: y"', 'target', 'visible'), ('target = "//x"', 'target', 'one /'),
                                 ('keys = "none"', 'keys', ''), ('template = "none"', 'template', ''),
                                 ('template = "bad.html"', 'template', '{{unheard_of}}'), ('css = "none"', 'css', ''),
                                 ('gates = "x"', 'gates', '')):
