@@ -4,9 +4,11 @@
 
 #include <utility>
 
+#include "api/fields.hpp"
 #include "dashboard/json_text.hpp"
 #include "http/loop.hpp"
 #include "operations/address_caps.hpp"
+#include "rights/require.hpp"
 
 namespace airlock::server {
 namespace {
@@ -16,6 +18,7 @@ constexpr int kMaxSkipped = 10;
 
 // A client that is sent away comes back after this, and up to as much again, so that not all come at once.
 constexpr const char* kDraining = R"({"reason":"draining","retry_seconds":2})";
+constexpr const char* kRightsEnded = R"({"reason":"rights","retry_seconds":2})";
 
 void append_findings(std::string& out, const Snapshot& snapshot) {
   out += ",\"findings\":[";
@@ -93,11 +96,37 @@ void Viewer::start(Sampler& sampler, const ExchangePtr& exchange, GateFilter fil
 }
 
 Viewer::Viewer(Sampler& sampler, const ExchangePtr& exchange, GateFilter filter)
-    : sampler_(sampler), exchange_(exchange), loop_(exchange->loop()), filter_(std::move(filter)) {}
+    : sampler_(sampler),
+      exchange_(exchange),
+      loop_(exchange->loop()),
+      filter_(std::move(filter)),
+      config_(loop_.config_pointer()) {}
+
+// What a reload has taken from a caller would else be shown until it goes, and dashboards are open for days.
+bool Viewer::may_watch() {
+  if (std::exchange(config_, loop_.config_pointer()) == loop_.config_pointer()) return true;
+  try {
+    authenticate(*exchange_);
+    require_somewhere(*exchange_, Role::observe);
+  } catch (const Rejection&) {
+    return false;
+  }
+  filter_.grants = exchange_->peer().grants;
+  shown_ = nullptr;
+  return true;
+}
+
+void Viewer::send_away(const char* reason) {
+  is_over_ = true;
+  shown_ = nullptr;
+  exchange_->send_event("end", reason);
+  exchange_->end_stream();
+}
 
 void Viewer::show() {
   const SnapshotPtr snapshot = sampler_.snapshot();
   if (is_over_ || snapshot == nullptr || snapshot == shown_) return;
+  if (!may_watch()) return send_away(kRightsEnded);
   if (exchange_->unsent() != 0) {
     if (++skipped_ == kMaxSkipped) shown_ = nullptr;
     return;
@@ -110,9 +139,7 @@ void Viewer::show() {
 void Viewer::on_end(Exchange::End end) {
   is_over_ = true;
   shown_ = nullptr;
-  if (end == Exchange::End::gone) return;
-  exchange_->send_event("end", kDraining);
-  exchange_->end_stream();
+  if (end == Exchange::End::drained) send_away(kDraining);
 }
 
 }  // namespace airlock::server

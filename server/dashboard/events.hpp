@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "config/config.hpp"
 #include "dashboard/sampler.hpp"
 #include "http/exchange.hpp"
 
@@ -24,8 +25,8 @@ struct GateFilter {
                                        const GateFilter& filter);
 
 // Somebody who watches: gets an event `state` whenever there is a snapshot. While a client does not take what was written,
-// nothing more is written: it gets what changed meanwhile in one event, and after a while all there is. Lives on the loop of
-// its connection.
+// nothing more is written: it gets what changed meanwhile in one event, and after a while all there is. With a new configuration
+// it sees what that lets it observe, or is sent away. Lives on the loop of its connection.
 class Viewer final : public std::enable_shared_from_this<Viewer> {
  public:
   static void start(Sampler& sampler, const ExchangePtr& exchange, GateFilter filter);
@@ -34,12 +35,15 @@ class Viewer final : public std::enable_shared_from_this<Viewer> {
 
  private:
   void show();
+  [[nodiscard]] bool may_watch();
+  void send_away(const char* reason);
   void on_end(Exchange::End end);
 
   Sampler& sampler_;
   const ExchangePtr exchange_;
   Loop& loop_;
-  const GateFilter filter_;
+  GateFilter filter_;
+  ConfigPtr config_;  // That the filter is of.
   SnapshotPtr shown_;
   int skipped_ = 0;
   bool is_over_ = false;

@@ -165,6 +165,29 @@ class ReloadOfRights(OperationsCase):
         self.assertEqual(self.http.ask("PUT", "/v1/gates/g/limit", {"limit": 1}).status, 403)
         self.await_said("server.socket_mode has changed")
 
+    def viewer(self):
+        viewer = self.client()
+        viewer.write_request("GET", "/v1/events")
+        self.assertEqual(viewer.read_head()[0], 200)
+        self.assertEqual(viewer.read_event()[0], "state")
+        return viewer
+
+    def await_event(self, viewer, condition, config):
+        """There is one every second."""
+        self.write_config(config)
+        self.server.send_signal(signal.SIGHUP)
+        self.await_said("is configuration 2")
+        self.assertTrue(eventually(lambda: condition(*viewer.read_event())))
+
+    def test_a_viewer_sees_no_longer_what_it_may_not_observe(self):
+        self.await_event(self.viewer(), lambda _, state: state["reset"], self.CONFIG.replace('observe = "*"', 'observe = "other"'))
+
+    def test_a_viewer_without_rights_is_sent_away(self):
+        viewer = self.viewer()
+        config = self.CONFIG.replace('observe = "*"', "")
+        self.await_event(viewer, lambda name, data: (name, data.get("reason")) == ("end", "rights"), config)
+        self.assertTrue(viewer.is_closed())
+
 
 class ReloadWithoutRights(OperationsCase):
     CONFIG = ReloadOfRights.CONFIG
