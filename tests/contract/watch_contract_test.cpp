@@ -70,6 +70,17 @@ TEST_P(Watch, OnlyTheOneWhoIsHandedASlotIsCalled) {
   EXPECT_EQ(calls("dan"), 0);
 }
 
+TEST_P(Watch, TheFollowerOfOneThatIsMarkedAbsentIsCalledAtOnce) {
+  const Token ann = enters("ann").token;
+  waits("bob");
+  waits("cid");
+  ASSERT_TRUE(watches("cid"));
+  EXPECT_TRUE(releases(ann));
+  EXPECT_EQ(calls("cid"), 0);
+  EXPECT_TRUE(is_marked_absent("bob"));
+  EXPECT_EQ(calls("cid"), 1);
+}
+
 TEST_P(Watch, AllWhoAreHandedASlotInOneStepAreCalled) {
   every_visitor.limit(2);
   const Token ann = enters(visitor("ann").weight(2)).token;

@@ -42,7 +42,7 @@ MUTANTS = [
         "followers-of-the-absent-wait", "abandoned visitors stop the line: virtual-waiting-room-on-aws#154",
         "src/model/leases.cpp", "    if (!gate->line.is_empty()) advance(gate, context);\n  }\n  sweep_in_passing(context);\n  return has_place;",
         "  }\n  sweep_in_passing(context);\n  return has_place;",
-        "absent_waiters_contract_test"),
+        "watch_contract_test"),
     Mutant(
         "revoked-lease-is-renewed", "an operator's word is not heard",
         "src/model/leases.cpp", "if (visit->revoked.get() != 0) return;", "",
